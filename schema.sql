@@ -1,0 +1,236 @@
+-- The file format of tms, version 1. This text is the one definition of it:
+--     sqlite3 memory.db < schema.sql
+-- makes an empty file that tms opens.
+--
+-- The record (every table but cache_*) is only ever added to. One transaction is one commit; its
+-- rows carry its revision, and its row in `commits`, written last, closes that revision for good.
+-- Sources, facts and justifications share one sequence of integer keys, which only grows.
+
+PRAGMA application_id = 1414353713; -- "TMS1"
+PRAGMA user_version = 1;
+
+-- ---------------------------------------------------------------- the record
+
+-- Who owns a node. Scope 0, named '', is the shared one.
+CREATE TABLE scope (
+    scope INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+
+-- One row a commit.
+CREATE TABLE commits (
+    revision INTEGER PRIMARY KEY, -- 1, 2, 3 …
+    at INTEGER NOT NULL,          -- when, in milliseconds since 1970 UTC; never goes back
+    op TEXT NOT NULL,             -- the verb
+    reason TEXT,
+    "by" TEXT,
+    last_key INTEGER NOT NULL,    -- the largest key given out so far
+    believed INTEGER NOT NULL     -- how many facts are IN after it
+) STRICT;
+
+-- A source or a fact. Its ref is kind:id.
+CREATE TABLE node (
+    node INTEGER PRIMARY KEY,
+    scope INTEGER NOT NULL REFERENCES scope (scope),
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('source', 'fact')),
+    revision INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX node_by_ref ON node (scope, kind, id);
+
+-- The content versions of a node, as canonical JSON. No row: it has none.
+CREATE TABLE content (
+    node INTEGER NOT NULL REFERENCES node (node),
+    version INTEGER NOT NULL, -- 1, 2, 3 … of this node
+    revision INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (node, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX content_by_revision ON content (revision, node);
+
+-- A justification: all its premises together derive each of its conclusions. Its ref is
+-- justification:<name>, or justification:<digest in hex> where it was given no name. The digest is
+-- over premises, conclusions and rule: the same justification twice is one.
+CREATE TABLE justification (
+    justification INTEGER PRIMARY KEY,
+    scope INTEGER NOT NULL REFERENCES scope (scope),
+    name TEXT,
+    digest BLOB NOT NULL,
+    rule TEXT,
+    revision INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX justification_by_digest ON justification (scope, digest);
+CREATE UNIQUE INDEX justification_by_name ON justification (scope, name) WHERE name IS NOT NULL;
+
+-- Which nodes a justification needs.
+CREATE TABLE premise (
+    justification INTEGER NOT NULL REFERENCES justification (justification),
+    node INTEGER NOT NULL REFERENCES node (node),
+    PRIMARY KEY (justification, node)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX premise_by_node ON premise (node, justification);
+
+-- Which facts a justification concludes.
+CREATE TABLE derive (
+    justification INTEGER NOT NULL REFERENCES justification (justification),
+    node INTEGER NOT NULL REFERENCES node (node),
+    PRIMARY KEY (justification, node)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX derive_by_node ON derive (node, justification);
+
+-- Each turn of a switch. The target is the key of a source, a fact or a justification; all are
+-- on until the first turn.
+CREATE TABLE switch (
+    target INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    state INTEGER NOT NULL CHECK (state IN (0, 1)), -- 0 = retracted, 1 = unretracted
+    PRIMARY KEY (target, revision)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX switch_by_revision ON switch (revision, target, state);
+
+-- Each change of belief. A node without a row is OUT.
+CREATE TABLE transition (
+    revision INTEGER NOT NULL,
+    node INTEGER NOT NULL REFERENCES node (node),
+    change INTEGER NOT NULL CHECK (change IN (0, 1, 2)), -- 0 = went OUT, 1 = came IN, 2 = stayed IN on another support
+    support INTEGER REFERENCES justification (justification), -- what an IN fact rests on
+    PRIMARY KEY (revision, node)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX transition_by_node ON transition (node, revision, change, support);
+
+-- ---------------------------------------------------------------- what can be rebuilt (tms rebuild)
+
+-- The labels at the head: one row for each node that is IN.
+CREATE TABLE cache_label (
+    node INTEGER PRIMARY KEY,
+    rank INTEGER NOT NULL, -- a source 0, a fact above every premise of its support
+    support INTEGER        -- the justification a fact rests on; NULL for a source
+) STRICT;
+
+-- What is switched off at the head.
+CREATE TABLE cache_off (
+    target INTEGER PRIMARY KEY
+) STRICT;
+
+-- ---------------------------------------------------------------- guards
+-- A BEFORE INSERT guard is what stops REPLACE: SQLite runs no delete trigger for the rows that a
+-- REPLACE removes unless recursive_triggers is on, which the sqlite3 shell does not do.
+
+CREATE TRIGGER scope_insert BEFORE INSERT ON scope
+WHEN EXISTS (SELECT 1 FROM scope WHERE scope = NEW.scope OR name = NEW.name)
+BEGIN SELECT RAISE (ABORT, 'tms: this scope is on record already, and the record is append-only'); END;
+
+CREATE TRIGGER commits_insert BEFORE INSERT ON commits
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR NEW.at < (SELECT at FROM commits ORDER BY revision DESC LIMIT 1)
+    OR NEW.last_key < (SELECT last_key FROM commits ORDER BY revision DESC LIMIT 1)
+BEGIN SELECT RAISE (ABORT, 'tms: a commit follows the last one, and the record is append-only'); END;
+
+CREATE TRIGGER node_insert BEFORE INSERT ON node
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR NEW.node <= ifnull((SELECT last_key FROM commits ORDER BY revision DESC LIMIT 1), 0)
+    OR EXISTS (SELECT 1 FROM node WHERE scope = NEW.scope AND kind = NEW.kind AND id = NEW.id)
+BEGIN SELECT RAISE (ABORT, 'tms: a node is new in an open commit, and the record is append-only'); END;
+
+CREATE TRIGGER content_insert BEFORE INSERT ON content
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR NEW.version IS NOT (SELECT ifnull(max(version), 0) + 1 FROM content WHERE node = NEW.node)
+BEGIN SELECT RAISE (ABORT, 'tms: a content version is new in an open commit, and the record is append-only'); END;
+
+CREATE TRIGGER justification_insert BEFORE INSERT ON justification
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR NEW.justification <= ifnull((SELECT last_key FROM commits ORDER BY revision DESC LIMIT 1), 0)
+    OR EXISTS (SELECT 1 FROM justification WHERE scope = NEW.scope AND digest = NEW.digest)
+    OR (NEW.name IS NOT NULL AND EXISTS (SELECT 1 FROM justification WHERE scope = NEW.scope AND name = NEW.name))
+BEGIN SELECT RAISE (ABORT, 'tms: a justification is new in an open commit, and the record is append-only'); END;
+
+CREATE TRIGGER premise_insert BEFORE INSERT ON premise
+WHEN NEW.justification <= ifnull((SELECT last_key FROM commits ORDER BY revision DESC LIMIT 1), 0)
+BEGIN SELECT RAISE (ABORT, 'tms: a closed commit takes no more premises, and the record is append-only'); END;
+
+CREATE TRIGGER derive_insert BEFORE INSERT ON derive
+WHEN NEW.justification <= ifnull((SELECT last_key FROM commits ORDER BY revision DESC LIMIT 1), 0)
+BEGIN SELECT RAISE (ABORT, 'tms: a closed commit takes no more conclusions, and the record is append-only'); END;
+
+CREATE TRIGGER switch_insert BEFORE INSERT ON switch
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR NOT (EXISTS (SELECT 1 FROM node WHERE node = NEW.target)
+        OR EXISTS (SELECT 1 FROM justification WHERE justification = NEW.target))
+BEGIN SELECT RAISE (ABORT, 'tms: a switch turns in an open commit, and the record is append-only'); END;
+
+CREATE TRIGGER transition_insert BEFORE INSERT ON transition
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+BEGIN SELECT RAISE (ABORT, 'tms: a belief changes in an open commit, and the record is append-only'); END;
+
+CREATE TRIGGER scope_update BEFORE UPDATE ON scope BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER commits_update BEFORE UPDATE ON commits BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER node_update BEFORE UPDATE ON node BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER content_update BEFORE UPDATE ON content BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER justification_update BEFORE UPDATE ON justification BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER premise_update BEFORE UPDATE ON premise BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER derive_update BEFORE UPDATE ON derive BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER switch_update BEFORE UPDATE ON switch BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER transition_update BEFORE UPDATE ON transition BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+
+CREATE TRIGGER scope_delete BEFORE DELETE ON scope BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER commits_delete BEFORE DELETE ON commits BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER node_delete BEFORE DELETE ON node BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER content_delete BEFORE DELETE ON content BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER justification_delete BEFORE DELETE ON justification BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER premise_delete BEFORE DELETE ON premise BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER derive_delete BEFORE DELETE ON derive BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER switch_delete BEFORE DELETE ON switch BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER transition_delete BEFORE DELETE ON transition BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+
+-- ---------------------------------------------------------------- views for people
+
+-- Justifications by the ref they are known by.
+CREATE VIEW justifications AS
+SELECT justification, 'justification:' || ifnull(name, lower(hex(digest))) AS ref, rule, revision
+FROM justification;
+
+-- What is believed now, since which revision and through which justification.
+CREATE VIEW believed AS
+SELECT n.kind || ':' || n.id AS fact, n.kind, n.id, t.revision AS since, j.ref AS through
+FROM node AS n
+JOIN transition AS t
+    ON t.node = n.node AND t.revision = (SELECT max(revision) FROM transition WHERE node = n.node)
+LEFT JOIN justifications AS j ON j.justification = t.support
+WHERE n.role = 'fact' AND t.change > 0;
+
+-- Why: each justification of each fact with its premises; `through` marks the one the fact rests
+-- on. An axiom has one row, without a premise.
+CREATE VIEW why AS
+SELECT
+    f.kind || ':' || f.id AS fact,
+    j.ref AS justification,
+    j.rule,
+    p.kind || ':' || p.id AS premise,
+    ifnull((SELECT change FROM transition WHERE node = p.node ORDER BY revision DESC LIMIT 1), 0) > 0 AS premise_in,
+    ifnull((SELECT state FROM switch WHERE target = j.justification ORDER BY revision DESC LIMIT 1), 1) AS switched_on,
+    j.justification IS (SELECT support FROM transition WHERE node = f.node ORDER BY revision DESC LIMIT 1) AS through
+FROM node AS f
+JOIN derive AS d ON d.node = f.node
+JOIN justifications AS j ON j.justification = d.justification
+LEFT JOIN premise AS e ON e.justification = j.justification
+LEFT JOIN node AS p ON p.node = e.node;
+
+-- What each commit did.
+CREATE VIEW log AS
+SELECT
+    c.revision,
+    printf('r1:%016d:', c.revision)
+        || strftime('%Y-%m-%dT%H:%M:%S', (c.at - ((c.at % 1000) + 1000) % 1000) / 1000, 'unixepoch')
+        || printf('.%03dZ', ((c.at % 1000) + 1000) % 1000) AS anchor,
+    c.op,
+    c.reason,
+    c."by",
+    (SELECT count(*) FROM transition AS t JOIN node AS n USING (node)
+        WHERE t.revision = c.revision AND t.change = 0 AND n.role = 'fact') AS died,
+    (SELECT count(*) FROM transition AS t JOIN node AS n USING (node)
+        WHERE t.revision = c.revision AND t.change = 1 AND n.role = 'fact') AS revived,
+    c.believed
+FROM commits AS c;
+
+INSERT INTO scope (scope, name) VALUES (0, '');

@@ -1,0 +1,93 @@
+"""tms: the truth-maintenance engine that agent memories run on, in one SQLite file.
+
+``tms.open(path)`` gives a ``Memory``. Sources support facts through justifications;
+``memory.retract(source)`` says what died and what survived and through what;
+``memory.unretract(source)`` is its exact inverse; ``memory.as_of(recorded=anchor)`` replays what
+was believed at any commit.
+"""
+
+from importlib.metadata import version as _version
+
+from tms.batch import Batch
+from tms.errors import (
+    Busy,
+    ContentConflict,
+    CorruptStore,
+    InvalidAnchor,
+    InvalidArgument,
+    InvalidContent,
+    InvalidCursor,
+    InvalidJustification,
+    InvalidRef,
+    InvalidWindow,
+    Misuse,
+    NoSuchAnchor,
+    NoSuchFile,
+    NoSuchJustification,
+    NoSuchNode,
+    NotATMSFile,
+    ReadOnly,
+    SchemaTooNew,
+    StoreFailed,
+    TMSError,
+)
+from tms.memory import Memory, open
+from tms.models import (
+    Commit,
+    Event,
+    Finding,
+    Justification,
+    Loaded,
+    Node,
+    Page,
+    Report,
+    Stats,
+    Status,
+    Survivor,
+    Verification,
+)
+from tms.reading import View
+from tms.refs import Anchor, Ref
+
+__version__ = _version("sqlite-tms")
+
+__all__ = [
+    "Anchor",
+    "Batch",
+    "Busy",
+    "Commit",
+    "ContentConflict",
+    "CorruptStore",
+    "Event",
+    "Finding",
+    "InvalidAnchor",
+    "InvalidArgument",
+    "InvalidContent",
+    "InvalidCursor",
+    "InvalidJustification",
+    "InvalidRef",
+    "InvalidWindow",
+    "Justification",
+    "Loaded",
+    "Memory",
+    "Misuse",
+    "NoSuchAnchor",
+    "NoSuchFile",
+    "NoSuchJustification",
+    "NoSuchNode",
+    "Node",
+    "NotATMSFile",
+    "Page",
+    "ReadOnly",
+    "Ref",
+    "Report",
+    "SchemaTooNew",
+    "Stats",
+    "Status",
+    "StoreFailed",
+    "Survivor",
+    "TMSError",
+    "Verification",
+    "View",
+    "open",
+]

@@ -1,0 +1,203 @@
+"""One transaction, one commit: opened by the outermost verb or batch, joined by those inside."""
+
+from types import TracebackType
+from typing import Any, Self, cast
+
+from tms import history
+from tms.clock import Clock, milliseconds
+from tms.content import check_text
+from tms.draft import Draft
+from tms.errors import Misuse, TMSError
+from tms.models import Report
+from tms.store import Beliefs, Connection, Record, SqlNetwork
+
+_REPORTED = ("retract", "unretract", "revise", "batch")
+
+
+class Writer:
+    """The write side of a memory: at most one open commit.
+
+    Attributes:
+        draft: the open commit, or None.
+    """
+
+    def __init__(self, connection: Connection, clock: Clock) -> None:
+        self.connection = connection
+        self.draft: Draft | None = None
+        self._clock = clock
+        self._record = Record(connection)
+        self._beliefs = Beliefs(connection)
+        self._network = SqlNetwork(connection)
+        self._outermost: Batch | None = None
+        self._broken = False
+
+    def batch(self, op: str, reason: str | None = None, by: str | None = None) -> "Batch":
+        """Return a commit to be made.
+
+        Raises:
+            InvalidContent: the reason or the name cannot be kept.
+        """
+        check_text("reason", reason)
+        check_text("by", by)
+        return Batch(self, op, reason, by)
+
+    def drop(self) -> None:
+        """Forget the open commit; the transaction ends with its connection."""
+        self.draft = self._outermost = None
+
+    def begin(self, batch: "Batch") -> tuple[Draft, "Batch"]:
+        """Open a commit, or join the open one; return it and the batch that opened it."""
+        if self.draft is None:
+            self.connection.begin()
+            try:
+                with self.connection.translated():
+                    self.draft = Draft(self._record, self._network, milliseconds(self._clock()))
+            except BaseException:
+                self.connection.rollback()
+                raise
+            self._outermost, self._broken = batch, False
+        elif self._broken or not self.connection.sql.in_transaction:
+            raise Misuse(
+                "this batch failed before; nothing of it will be kept.",
+                hint="Leave it, and begin another.",
+            )
+        assert self._outermost is not None
+        return self.draft, self._outermost
+
+    def fail(self) -> None:
+        """Note that a verb stopped half-way, so that nothing of the open commit can be kept."""
+        self._broken = True
+
+    def undo(self) -> None:
+        """Close the open commit and keep nothing of it."""
+        self.drop()
+        self.connection.rollback()
+
+    def keep(self, batch: "Batch") -> None:
+        """Settle, close and keep the open commit, all or nothing; make the report of it."""
+        draft = self.draft
+        try:
+            if draft is None or self._broken or not self.connection.sql.in_transaction:
+                raise Misuse(
+                    "something in this batch failed and was passed over; nothing of it was kept.",
+                    hint="Let the error of a verb leave the batch.",
+                )
+            with self.connection.translated():
+                batch.changed = draft.seal(batch.op, batch.reason, batch.by)
+                if batch.op in _REPORTED:
+                    batch.kept = self._report(batch, draft)
+            if batch.changed:
+                self.connection.commit()
+        finally:
+            self.undo()
+
+    def _report(self, batch: "Batch", draft: Draft) -> Report:
+        if batch.changed:
+            return history.report(self._beliefs, draft.revision)
+        return history.nothing(self._beliefs, draft.base.revision, batch.op, batch.reason, batch.by)
+
+
+class Batch:
+    """One commit being made: a context manager, joined by the verbs and batches inside it.
+
+    Attributes:
+        draft: the open commit.
+        changed: whether there was anything to commit.
+    """
+
+    draft: Draft
+    _outermost: "Batch"
+
+    def __init__(self, writer: Writer, op: str, reason: str | None, by: str | None) -> None:
+        self._writer = writer
+        self._mark: dict[str, Any] | None = None
+        self._entered = False
+        self.op = op
+        self.reason = reason
+        self.by = by
+        self.changed = False
+        self.kept: Report | None = None
+
+    @property
+    def report(self) -> Report:
+        """The report of the commit, once it is made.
+
+        Raises:
+            Misuse: the batch is still open, or it failed.
+        """
+        kept = self._outermost.kept if self._entered else None
+        if kept is None:
+            raise Misuse(
+                "there is no report of this batch.",
+                hint="Ask for it after the outermost batch has ended without an error.",
+            )
+        return kept
+
+    def told(self) -> Report:
+        """Return the report, or inside a batch what becomes it after the end of that."""
+        if self._outermost is self:
+            return self.report
+        return cast(Report, _Later(self))
+
+    def __enter__(self) -> Self:
+        if self._entered:
+            raise Misuse("this batch was used before.", hint="Begin another: memory.batch().")
+        self.draft, self._outermost = self._writer.begin(self)
+        self._entered = True
+        if self._outermost is not self:
+            self.draft.say(self.reason, self.by)
+            if self._composite:
+                with self._writer.connection.translated():
+                    self._mark = self.draft.mark()
+                self._writer.connection.savepoint(self._name)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._outermost is not self:
+            self._leave(error)
+        elif error is None:
+            self._writer.keep(self)
+        else:
+            self._writer.undo()
+        if not self._composite:  # what the body of a batch raises is not ours to translate
+            self._writer.connection.translated().__exit__(kind, error, trace)
+
+    @property
+    def _composite(self) -> bool:
+        return self.op in ("batch", "load")
+
+    @property
+    def _name(self) -> str:
+        return f"tms{id(self)}"
+
+    def _leave(self, error: BaseException | None) -> None:
+        if self._mark is not None:
+            self._writer.connection.release(self._name, undo=error is not None)
+            if error is not None:
+                self.draft.restore(self._mark)
+        elif error is not None and not isinstance(error, TMSError):
+            self._writer.fail()
+
+
+class _Later:
+    """What a verb inside a batch returns: the report of the batch, once there is one."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batch.report, name)
+
+    def __bool__(self) -> bool:
+        return bool(self._batch.report)
+
+    def __str__(self) -> str:
+        return str(self._batch.report)
+
+    def __repr__(self) -> str:
+        return "<a report that can be read after the batch>"

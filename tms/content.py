@@ -1,0 +1,74 @@
+"""What a node says: a JSON object in one canonical form; and the short texts around it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tms.errors import InvalidContent, TMSError
+
+
+def canonical(content: Mapping[str, Any] | None) -> str | None:
+    """Write content as JSON in the one form that is kept and compared: sorted keys, no spaces.
+
+    Raises:
+        InvalidContent: it is no JSON object: another type, a key that is no text, a value that
+            JSON does not have (NaN, infinity, bytes, a date), a lone surrogate, a ring.
+    """
+    if content is None:
+        return None
+    if not isinstance(content, Mapping):
+        raise InvalidContent(
+            f"content is a {type(content).__name__}, not a JSON object.",
+            hint='Wrap it, for instance {"text": ...}.',
+        )
+    try:
+        text = json.dumps(
+            dict(content),
+            ensure_ascii=False,
+            allow_nan=False,
+            sort_keys=True,
+            separators=(",", ":"),
+        )
+        text.encode()
+        _check_keys(content)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidContent(
+            f"content that JSON cannot keep: {error}.",
+            hint="Use text keys and text, numbers, true, false, null, lists and objects.",
+        ) from None
+    return text
+
+
+def _check_keys(content: Mapping[str, Any]) -> None:
+    inside: list[Any] = [content]
+    for value in inside:
+        if isinstance(value, Mapping):
+            for key in value:
+                if not isinstance(key, str):
+                    raise TypeError(f"the key {key!r} is no text")
+            inside.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            inside.extend(value)
+
+
+def check_text(
+    name: str, text: object, error: type[TMSError] = InvalidContent, *, empty: bool = True
+) -> None:
+    """Check that an optional text can be kept.
+
+    Raises:
+        ``error``: it is neither None nor text, holds a lone surrogate, or is empty and may not be.
+    """
+    if text is None:
+        return
+    if not isinstance(text, str):
+        raise error(f"{name} is {text!r}, not text.", hint=f"Give {name} as text or not at all.")
+    if not (text or empty):
+        raise error(f"{name} is empty.", hint=f"Give {name} some text, or leave it out.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as surrogate:
+        raise error(
+            f"a lone surrogate at position {surrogate.start} of {name} {text!r}.",
+            hint="It is no Unicode text; decode the bytes it came from with their own encoding.",
+        ) from None

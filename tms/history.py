@@ -1,0 +1,186 @@
+"""What happened: the report of a commit, the log, and the life of one node."""
+
+import json
+from collections.abc import Iterator
+
+from tms.errors import NoSuchAnchor
+from tms.models import Commit, Event, Report, Survivor
+from tms.refs import JUSTIFICATION, Anchor, Ref
+from tms.store import Beliefs, Named
+
+_LOG_PAGE = 500
+
+
+def anchor(beliefs: Beliefs, revision: int) -> Anchor | None:
+    """Return the anchor of a revision; None for revision 0."""
+    at = beliefs.at(revision)
+    return None if at is None else Anchor.kept(revision, at)
+
+
+def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
+    """Return the revision that an anchor names in this file.
+
+    Raises:
+        InvalidAnchor: it is no anchor.
+        NoSuchAnchor: it is ahead of the head, or was given out by another file.
+    """
+    given = Anchor(text)
+    found = anchor(beliefs, given.revision) if given.revision <= head else None
+    if found == given:
+        return given.revision
+    where = "Take anchors from head, log() or a report of this same file."
+    if found is None:
+        last = anchor(beliefs, head)
+        raise NoSuchAnchor(
+            f"{given} is ahead of the head ({last or 'no commit yet'}).", hint=where, ids=(given,)
+        )
+    raise NoSuchAnchor(
+        f"{given} is of another history: here revision {given.revision} is {found}.",
+        hint=where,
+        ids=(given,),
+    )
+
+
+def report(beliefs: Beliefs, revision: int) -> Report:
+    """Work out the report of a commit from the record.
+
+    Cost: grows with what the commit moved and the uses of what went OUT, not with the file.
+    """
+    commit = beliefs.commit(revision)
+    assert commit is not None
+    return Report(
+        op=commit.op,
+        changed=True,
+        before=anchor(beliefs, revision - 1),
+        after=Anchor.kept(revision, commit.at),
+        targets=_targets(beliefs, revision, commit.op),
+        died=_refs(beliefs.moved(revision, 0)),
+        revived=_refs(beliefs.moved(revision, 1)),
+        survived_via=_survivors(beliefs, revision),
+        reason=commit.reason,
+        by=commit.by,
+        believed_before=beliefs.believed(revision - 1),
+        believed_after=commit.believed,
+    )
+
+
+def nothing(beliefs: Beliefs, head: int, op: str, reason: str | None, by: str | None) -> Report:
+    """Return the report of a verb that changed nothing."""
+    here = anchor(beliefs, head)
+    believed = beliefs.believed(head)
+    return Report(
+        op=op,
+        changed=False,
+        before=here,
+        after=here,
+        targets=(),
+        died=(),
+        revived=(),
+        survived_via=(),
+        reason=reason,
+        by=by,
+        believed_before=believed,
+        believed_after=believed,
+    )
+
+
+def _refs(pairs: list[tuple[str, str]]) -> tuple[Ref, ...]:
+    kept = Ref.kept
+    return tuple([kept(kind, id) for kind, id in pairs])
+
+
+def _targets(beliefs: Beliefs, revision: int, op: str) -> tuple[Ref, ...]:
+    keys = beliefs.turned(revision)
+    if op in ("source", "fact"):
+        keys = [*beliefs.declared(revision), *beliefs.revised(revision)]
+    elif op == "revise":
+        keys = beliefs.revised(revision)
+    elif op in ("justify", "axiom"):
+        keys = [key for key in beliefs.declared(revision)]
+    names = beliefs.names(keys).values()
+    if op in ("justify", "axiom"):
+        names = [(kind, id) for kind, id in names if kind == JUSTIFICATION]
+    return _refs(sorted(names))
+
+
+def _survivors(beliefs: Beliefs, revision: int) -> tuple[Survivor, ...]:
+    lost: dict[int, list[int]] = {}
+    for fact, justification in beliefs.survived(revision):
+        lost.setdefault(fact, []).append(justification)
+    if not lost:
+        return ()
+    via: dict[int, list[int]] = {fact: [] for fact in lost}
+    for fact, justification in beliefs.firing(list(lost), revision):
+        via[fact].append(justification)
+    supports = beliefs.supports(list(lost), revision)
+    keys = {key for keys in (*lost.values(), *via.values()) for key in keys}
+    names = beliefs.names(sorted({*lost, *keys}))
+
+    def ids(keys: list[int]) -> tuple[str, ...]:
+        return tuple(sorted(names[key][1] for key in keys))
+
+    return tuple(
+        Survivor(
+            fact=Ref.kept(*names[fact]),
+            via=ids(via[fact]),
+            lost=ids(lost[fact]),
+            support=names[supports[fact]][1],
+        )
+        for fact in sorted(lost, key=names.__getitem__)
+    )
+
+
+def log(beliefs: Beliefs, after: int, upto: int) -> Iterator[Commit]:
+    """Yield the commits after a revision up to another, oldest first, a page at a time."""
+    while rows := beliefs.commits(after, upto, _LOG_PAGE):
+        for row in rows:
+            yield Commit(
+                anchor=Anchor.kept(row.revision, row.at),
+                op=row.op,
+                reason=row.reason,
+                by=row.by,
+                died=row.died,
+                revived=row.revived,
+                believed=row.believed,
+            )
+        after = rows[-1].revision
+
+
+_TURNED = ("retracted", "unretracted")
+_MOVED = ("out", "in", "moved")
+
+
+def events(beliefs: Beliefs, named: Named, at: int) -> tuple[Event, ...]:
+    """Return what happened to a node or a justification up to a revision, in order."""
+    happened: list[tuple[int, int, dict[str, object]]] = [(named.revision, 0, {"what": "declared"})]
+    for revision, version, text in beliefs.versions(named.key, at):
+        if version == 1 and revision == named.revision:
+            happened[0][2]["content"] = json.loads(text)
+        else:
+            happened.append((revision, 1, {"what": "revised", "content": json.loads(text)}))
+    happened += [
+        (revision, 2, {"what": _TURNED[state]})
+        for revision, state in beliefs.switches(named.key, at)
+    ]
+    happened += [
+        (revision, 3, {"what": _MOVED[change], "support": support})
+        for revision, change, support in beliefs.transitions(named.key, at)
+    ]
+    happened.sort(key=lambda event: event[:2])
+    commits = {revision: beliefs.commit(revision) for revision, _, _ in happened}
+    told = []
+    for revision, _, event in happened:
+        commit = commits[revision]
+        assert commit is not None
+        told.append(
+            Event.model_validate(
+                {
+                    "anchor": Anchor.kept(revision, commit.at),
+                    "op": commit.op,
+                    "reason": commit.reason,
+                    "by": commit.by,
+                    **event,
+                }
+            )
+        )
+    return tuple(told)

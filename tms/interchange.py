@@ -1,0 +1,253 @@
+"""Interchange: a memory as JSON Lines, one object a line.
+
+::
+
+    {"commit": {"reason": "…", "by": "…"}}          begins a commit (tms import only)
+    {"source": "VulnFeed:1", "content": {…}}
+    {"fact": "Vulnerable:svc-14", "content": {…}}
+    {"justification": "j1", "premises": ["VulnFeed:1"], "derives": ["Vulnerable:svc-14"], "rule": "…"}
+    {"axiom": "Policy:1", "rule": "…", "id": "…"}
+    {"retract": ["VulnFeed:1"], "reason": "…", "by": "…"}
+    {"unretract": ["VulnFeed:1"], "reason": "…", "by": "…"}
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tms.content import canonical, check_text
+from tms.draft import Draft
+from tms.errors import InvalidContent, InvalidJustification, TMSError
+from tms.refs import Ref, refs_of
+
+PROGRESS = 5_000
+"""How many rows lie between two calls of a progress callback."""
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Source(_Row):
+    source: str
+    content: dict[str, Any] | None = None
+
+    def add(self, draft: Draft) -> None:
+        draft.declare(Ref(self.source), "source", canonical(self.content))
+
+
+class _Fact(_Row):
+    fact: str
+    content: dict[str, Any] | None = None
+
+    def add(self, draft: Draft) -> None:
+        draft.declare(Ref(self.fact), "fact", canonical(self.content))
+
+
+class _Justification(_Row):
+    justification: str | None
+    premises: list[str]
+    derives: list[str]
+    rule: str | None = None
+
+    def add(self, draft: Draft) -> None:
+        check_said(self.rule, self.justification)
+        premises, conclusions = refs_of(self.premises), refs_of(self.derives)
+        check_premises(premises, conclusions)
+        draft.justify(conclusions, premises, self.rule, self.justification)
+
+
+class _Axiom(_Row):
+    axiom: str | list[str]
+    rule: str | None = None
+    id: str | None = None
+
+    def add(self, draft: Draft) -> None:
+        check_said(self.rule, self.id)
+        draft.justify(refs_of(self.axiom), [], self.rule, self.id)
+
+
+class _Retract(_Row):
+    retract: str | list[str]
+    reason: str | None = None
+    by: str | None = None
+
+    def add(self, draft: Draft) -> None:
+        _turn(draft, self.retract, self.reason, self.by, on=False)
+
+
+class _Unretract(_Row):
+    unretract: str | list[str]
+    reason: str | None = None
+    by: str | None = None
+
+    def add(self, draft: Draft) -> None:
+        _turn(draft, self.unretract, self.reason, self.by, on=True)
+
+
+class _Commit(_Row):
+    reason: str | None = None
+    by: str | None = None
+
+
+_Addition = _Source | _Fact | _Justification | _Axiom | _Retract | _Unretract
+
+_ROWS: dict[str, type[_Addition]] = {
+    "source": _Source,
+    "fact": _Fact,
+    "justification": _Justification,
+    "axiom": _Axiom,
+    "retract": _Retract,
+    "unretract": _Unretract,
+}
+
+
+def _turn(
+    draft: Draft, refs: str | list[str], reason: str | None, by: str | None, *, on: bool
+) -> None:
+    check_text("reason", reason)
+    check_text("by", by)
+    draft.turn(refs_of(refs), on=on)
+    draft.say(reason, by)
+
+
+def check_said(rule: str | None, id: str | None) -> None:
+    """Check the rule and the id of a justification.
+
+    Raises:
+        InvalidJustification: one of them cannot be kept.
+    """
+    check_text("rule", rule, InvalidJustification)
+    check_text("id", id, InvalidJustification, empty=False)
+
+
+def check_premises(premises: list[Ref], conclusions: list[Ref]) -> None:
+    """Check that there are premises.
+
+    Raises:
+        InvalidJustification: there are none.
+    """
+    if not premises:
+        raise InvalidJustification(
+            "a justification without premises.",
+            hint="If it is meant to hold by itself, say memory.axiom(...).",
+            ids=tuple(conclusions),
+        )
+
+
+def take(
+    rows: Iterable[Mapping[str, Any]], draft: Draft, progress: Callable[[int], None] | None
+) -> int:
+    """Add rows to an open commit; return how many there were.
+
+    Raises:
+        InvalidContent: a row is no interchange object.
+        TMSError: what the verb of a row raises; a note on it tells which row.
+    """
+    count = 0
+    for row in rows:
+        count += 1
+        try:
+            _parsed(row).add(draft)
+        except TMSError as error:
+            error.add_note(f"in row {count} of the load")
+            raise
+        if progress is not None and count % PROGRESS == 0:
+            progress(count)
+    if progress is not None:
+        progress(count)
+    return count
+
+
+def _parsed(row: Mapping[str, Any]) -> _Addition:
+    if not isinstance(row, Mapping):
+        raise InvalidContent(f"not an interchange object: {_short(row)}.", hint=_FORMS)
+    for key, form in _ROWS.items():
+        if key in row:
+            try:
+                return form.model_validate(row)
+            except ValidationError as error:
+                problem = error.errors(include_url=False)[0]
+                where = ".".join(str(part) for part in problem["loc"])
+                raise InvalidContent(
+                    f"a {key} row that does not fit: {where}: {problem['msg']}.", hint=_FORMS
+                ) from None
+    if "commit" in row:
+        raise InvalidContent(
+            "a commit row inside one commit.",
+            hint="A load is one commit; tms import takes files of several.",
+        )
+    raise InvalidContent(f"not an interchange object: {_short(row)}.", hint=_FORMS)
+
+
+class Group(NamedTuple):
+    """The rows of one commit of a file."""
+
+    reason: str | None
+    by: str | None
+    rows: Iterator[Mapping[str, Any]]
+
+
+def commits(rows: Iterable[Mapping[str, Any]]) -> Iterator[Group]:
+    """Split rows at their commit rows, streaming: use up a group before asking for the next.
+
+    Raises:
+        InvalidContent: a commit row that does not fit.
+    """
+    rest = iter(rows)
+    following: list[_Commit] = [_Commit()]
+
+    def group() -> Iterator[Mapping[str, Any]]:
+        for row in rest:
+            if isinstance(row, Mapping) and "commit" in row:
+                following.append(_commit(row))
+                return
+            yield row
+
+    while following:
+        said = following.pop()
+        yield Group(said.reason, said.by, group())
+
+
+def _commit(row: Mapping[str, Any]) -> _Commit:
+    try:
+        if set(row) != {"commit"}:
+            raise InvalidContent(f"a commit row has one key: {_short(row)}.", hint=_FORMS)
+        return _Commit.model_validate(row["commit"])
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise InvalidContent(
+            f"a commit row that does not fit: {problem['msg']}.", hint=_FORMS
+        ) from None
+
+
+def objects(lines: Iterable[str | bytes]) -> Iterator[Mapping[str, Any]]:
+    """Read JSON Lines; blank lines do not count.
+
+    Raises:
+        InvalidContent: a line that is no JSON object, with its number.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidContent(f"line {number} is no JSON: {error}.", hint=_FORMS) from None
+        if not isinstance(row, dict):
+            raise InvalidContent(f"line {number} is no JSON object: {_short(row)}.", hint=_FORMS)
+        yield row
+
+
+def _short(row: object) -> str:
+    text = repr(row)
+    return text if len(text) <= _SHORT else text[:_SHORT] + "…"
+
+
+_SHORT = 100
+_FORMS = (
+    "Rows begin with source, fact, justification, axiom, retract, unretract or commit, "
+    'for instance {"source": "Feed:1"}.'
+)

@@ -1,0 +1,407 @@
+"""A memory: one verb, one transaction, one commit, one report."""
+
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike
+from types import TracebackType
+from typing import Any, Self
+
+from tms import history
+from tms.batch import Batch, Writer
+from tms.clock import Clock, system_clock
+from tms.content import canonical
+from tms.errors import InvalidArgument, InvalidContent, Misuse
+from tms.interchange import check_premises, check_said, take
+from tms.models import Loaded, Report, Stats, Verification
+from tms.reading import NOW, Reader, View
+from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
+from tms.store import Audit, Connection, open_file, versions
+from tms.verification import verify
+
+
+def open(  # noqa: A001 - the name is contract: tms.open
+    path: str | PathLike[str],
+    *,
+    clock: Clock | None = None,
+    read_only: bool = False,
+    create: bool = True,
+    timeout: float = 5.0,
+) -> "Memory":
+    """Open a memory, and make its file if there is none.
+
+    Args:
+        path: the file, or ``":memory:"`` for one that is never written to disk.
+        clock: where the time of a commit comes from, a callable that returns an aware
+            ``datetime``; the machine's clock by default.
+        read_only: never write to the file.
+        create: make the file if there is none.
+        timeout: seconds to wait while another writer holds the file.
+
+    Returns:
+        The memory. Use it as a context manager, or close it.
+
+    Raises:
+        NoSuchFile: there is no file and ``create`` is false.
+        NotATMSFile: the file is not ours; it was not touched.
+        SchemaTooNew: it was written by a newer tms.
+        Busy: another writer held the file for longer than ``timeout``.
+
+    Cost: does not grow with the file.
+    """
+    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout >= 0:
+        raise InvalidArgument(f"timeout is {timeout!r}.", hint="Give seconds, 0 or more.")
+    connection = open_file(path, create=create, read_only=read_only, timeout=timeout)
+    memory = Memory(connection, clock or system_clock)
+    try:
+        if not read_only:
+            memory.mend()
+    except BaseException:
+        memory.close()
+        raise
+    return memory
+
+
+class Memory(Reader):
+    """An agent's memory that knows why it believes each thing. Made by ``tms.open``.
+
+    Every verb that writes is one commit, unless it stands in ``with memory.batch()``. A verb that
+    is refused, or that fails half-way, leaves nothing. A verb that would change nothing makes no
+    commit.
+    """
+
+    def __init__(self, connection: Connection, clock: Clock) -> None:
+        super().__init__(connection)
+        self._writer = Writer(connection, clock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<tms memory {self._connection.path}>"
+
+    def close(self) -> None:
+        """Close the file. An open batch is dropped."""
+        self._writer.drop()
+        self._connection.close()
+
+    def _at(self) -> int:
+        draft = self._writer.draft
+        return NOW if draft is None else draft.base.revision
+
+    def _head(self) -> int:
+        return self._record.head().revision
+
+    def _unknown(self) -> str:
+        if self._writer.draft is not None:
+            return (
+                "In an open batch, reading shows the last commit; what the batch declared can be "
+                "read after it."
+            )
+        return super()._unknown()
+
+    # ------------------------------------------------------------ writing
+
+    def source(self, ref: object, *, content: Mapping[str, Any] | None = None) -> Ref:
+        """Declare a source: a node that supports by itself while it is not retracted.
+
+        Args:
+            ref: its name, ``"kind:id"``.
+            content: what it says, as a JSON object. A source that was declared without content
+                takes it; None leaves it as it is.
+
+        Returns:
+            Its ref. Declaring the same again changes nothing.
+
+        Raises:
+            ContentConflict: the ref names a fact, or a source with other content (see ``revise``).
+            InvalidRef: it is no ref, or its kind is reserved.
+            InvalidContent: the content cannot be kept as JSON.
+
+        Cost: a few index seeks and rows.
+        """
+        return self._declare("source", ref, content)
+
+    def fact(self, ref: object, *, content: Mapping[str, Any] | None = None) -> Ref:
+        """Declare a fact: a node that is believed only through justifications, so OUT at first.
+
+        Args, returns, raises and costs as ``source``.
+        """
+        return self._declare("fact", ref, content)
+
+    def _declare(self, role: str, ref: object, content: Mapping[str, Any] | None) -> Ref:
+        named, text = ref_of(ref), canonical(content)
+        with self._writer.batch(role) as verb:
+            verb.draft.declare(named, role, text)
+        return named
+
+    def justify(
+        self,
+        conclusions: object,
+        premises: object,
+        *,
+        rule: str | None = None,
+        id: str | None = None,
+    ) -> Ref:
+        """Record that the premises together derive the conclusions.
+
+        Args:
+            conclusions: one fact or several; a new one is declared.
+            premises: one source or fact or several, all on record; order and repeats do not
+                count.
+            rule: what it was drawn by (Doyle's informant).
+            id: its id; a hash of premises, conclusions and rule by default.
+
+        Returns:
+            Its ref, ``justification:<id>``. The same premises, conclusions and rule are the same
+            justification: recorded again they change nothing and return the ref they have.
+
+        Raises:
+            NoSuchNode: a premise names nothing.
+            InvalidJustification: no premises (see ``axiom``), a conclusion among the premises, a
+                source as a conclusion, or a justification in either place.
+            ContentConflict: the id is taken by a justification that says something else.
+
+        Cost: grows with its premises and conclusions, and with what it brings IN.
+        """
+        derived, needed = refs_of(conclusions), refs_of(premises)
+        check_premises(needed, derived)
+        check_said(rule, id)
+        with self._writer.batch("justify") as verb:
+            return verb.draft.justify(derived, needed, rule, id)
+
+    def axiom(self, conclusions: object, *, rule: str | None = None, id: str | None = None) -> Ref:
+        """Record that the conclusions hold without premises, on purpose.
+
+        Args, returns and raises as ``justify``. Retract the returned ref to withdraw it.
+        """
+        derived = refs_of(conclusions)
+        check_said(rule, id)
+        with self._writer.batch("axiom") as verb:
+            return verb.draft.justify(derived, [], rule, id)
+
+    def revise(
+        self,
+        ref: object,
+        *,
+        content: Mapping[str, Any],
+        reason: str | None = None,
+        by: str | None = None,
+    ) -> Report:
+        """Give a source or a fact new content. The versions before stay on record.
+
+        Args:
+            ref: which.
+            content: all of the new content, as a JSON object.
+            reason, by: why and by whom.
+
+        Returns:
+            The report, falsy if the content is the same as before. Belief does not change.
+
+        Raises:
+            NoSuchNode: the ref names nothing.
+            InvalidContent: the content cannot be kept as JSON.
+
+        Cost: a few index seeks and rows.
+        """
+        named, text = ref_of(ref), canonical(content)
+        if text is None:
+            raise InvalidContent(f"no content to revise {named} to.", hint="Give content={...}.")
+        with self._writer.batch("revise", reason, by) as verb:
+            verb.draft.revise(named, text)
+        return verb.told()
+
+    def retract(self, refs: object, *, reason: str | None = None, by: str | None = None) -> Report:
+        """Switch sources, facts or justifications off, and say what dies and what survives.
+
+        A source that is off supports nothing; a justification that is off does not fire; a fact
+        that is off is OUT whatever supports it. Nothing is deleted: ``unretract`` is the inverse.
+
+        Args:
+            refs: one or several; those that are off already are left as they are.
+            reason, by: why and by whom.
+
+        Returns:
+            The report, falsy if nothing was switched. Inside a batch it can be read only as
+            ``batch.report`` after the batch.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: a ref names nothing; then nothing is switched.
+
+        Cost: grows with what changes and its direct neighbourhood, not with the file.
+        """
+        return self._turn("retract", refs, reason, by)
+
+    def unretract(
+        self, refs: object, *, reason: str | None = None, by: str | None = None
+    ) -> Report:
+        """Switch on again what was retracted: the exact inverse of ``retract``.
+
+        Args, returns, raises and costs as ``retract``.
+        """
+        return self._turn("unretract", refs, reason, by)
+
+    def _turn(self, op: str, refs: object, reason: str | None, by: str | None) -> Report:
+        named = refs_of(refs)
+        with self._writer.batch(op, reason, by) as verb:
+            verb.draft.turn(named, on=op == "unretract")
+        return verb.told()
+
+    def batch(self, *, reason: str | None = None, by: str | None = None) -> Batch:
+        """Return a context in which all verbs are one commit, settled once at its end.
+
+        Reading inside it shows the last commit. A batch inside a batch joins it. An exception
+        leaves nothing of the batch it passes through.
+
+        Args:
+            reason, by: why and by whom; where they are not given, those of its verbs are kept.
+
+        Returns:
+            The batch; ``batch.report`` is the report, after its end.
+        """
+        return self._writer.batch("batch", reason, by)
+
+    def load(
+        self,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        reason: str | None = None,
+        by: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Loaded:
+        """Take in interchange objects, streaming, as one commit.
+
+        Args:
+            rows: objects such as ``{"source": "Feed:1", "content": {...}}``; see ``tms import``.
+            reason, by: why and by whom.
+            progress: called now and then with the number of rows read so far.
+
+        Returns:
+            What was taken in.
+
+        Raises:
+            InvalidContent: a row that is no interchange object; the message tells which.
+            TMSError: whatever the verb of a row raises, with a note that tells which row.
+
+        Cost: grows with the rows; memory does not, except for labels of what was there before.
+        """
+        batch = self._writer.batch("load", reason, by)
+        with batch:
+            draft = batch.draft
+            start, turned = draft.counts, draft.turned
+            read = take(rows, draft, progress)
+            new = {role: count - start[role] for role, count in draft.counts.items()}
+            turned = draft.turned - turned
+        with self._connection.snapshot():
+            before = history.anchor(self._beliefs, draft.base.revision)
+            after = history.anchor(self._beliefs, draft.revision) if batch.changed else before
+            believed = self._beliefs.believed(draft.revision) if batch.changed else None
+        return Loaded(
+            changed=batch.changed,
+            before=before,
+            after=after,
+            rows=read,
+            sources=new["source"],
+            facts=new["fact"],
+            justifications=new[JUSTIFICATION],
+            switched=turned,
+            believed_before=draft.base.believed,
+            believed_after=draft.base.believed if believed is None else believed,
+        )
+
+    # ------------------------------------------------------------ time and upkeep
+
+    def as_of(self, *, recorded: str) -> View:
+        """Return a read-only view of the memory as it was at a commit.
+
+        Args:
+            recorded: the anchor of the commit.
+
+        Returns:
+            The view; it answers what a memory answers, and lives as long as the memory is open.
+
+        Raises:
+            InvalidAnchor: the text is no anchor.
+            NoSuchAnchor: it is ahead of the head, or of another file.
+
+        Cost: an index seek.
+        """
+        with self._connection.snapshot():
+            return View(
+                self._connection, history.revision_of(self._beliefs, recorded, self._head())
+            )
+
+    def verify(self, *, revisions: int | None = 16) -> Verification:
+        """Check that the file keeps its promises.
+
+        Labels and supports are worked out from scratch and compared; the guards, keys, times,
+        digests, counts and the cache are checked too.
+
+        Args:
+            revisions: at how many revisions, spread over all of them and ending with the head,
+                the labels are compared; None for every one.
+
+        Returns:
+            The verification: truthy when sound, else with findings.
+
+        Cost: grows with the file, times the revisions compared.
+        """
+        if revisions is not None and (isinstance(revisions, bool) or revisions < 1):
+            raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
+        with self._connection.snapshot():
+            return verify(Audit(self._connection), revisions)
+
+    def rebuild(self) -> None:
+        """Make anew what can be rebuilt from the record: the labels at the head.
+
+        Raises:
+            CorruptStore: the record itself does not hold.
+            Misuse: a batch is open.
+
+        Cost: grows with the file.
+        """
+        self._upkeep(Audit(self._connection).rebuild)
+
+    def mend(self) -> None:
+        """Rebuild the cache if it was dropped or emptied. A few index seeks if it was not."""
+        audit = Audit(self._connection)
+        with self._connection.snapshot():
+            stands = audit.cache_stands()
+        if not stands:
+            self._upkeep(lambda: None if audit.cache_stands() else audit.rebuild())
+
+    def _upkeep(self, work: Callable[[], None]) -> None:
+        if self._writer.draft is not None:
+            raise Misuse("a batch is open.", hint="Do this before or after the batch.")
+        self._connection.begin()
+        try:
+            with self._connection.translated():
+                work()
+            self._connection.commit()
+        except BaseException:
+            self._connection.rollback()
+            raise
+
+    def stats(self) -> Stats:
+        """Count what the memory holds. Grows with the file, slowly."""
+        with self._connection.snapshot():
+            sizes = Audit(self._connection).sizes()
+            head = self._record.head()
+            format, sqlite = versions()
+            return Stats(
+                head=history.anchor(self._beliefs, head.revision),
+                sources=sizes.sources,
+                facts=sizes.facts,
+                justifications=sizes.justifications,
+                believed=head.believed,
+                retracted=sizes.off,
+                bytes=sizes.bytes,
+                format=format,
+                sqlite=sqlite,
+            )

@@ -1,0 +1,371 @@
+"""Results: frozen models, camelCase as JSON, and a text form made to be read."""
+
+import json
+from enum import StrEnum
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from tms.refs import Anchor, Ref
+
+Item = TypeVar("Item")
+
+
+class Model(BaseModel):
+    """The base of every result: frozen, camelCase as JSON, tuples for lists."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        extra="forbid",
+        arbitrary_types_allowed=True,
+    )
+
+    def to_json(self) -> str:
+        """Return the JSON form. The same result is always the same text."""
+        return self.model_dump_json()
+
+
+class Status(StrEnum):
+    """Support status. OUT is not "false": nothing that holds supports it."""
+
+    IN = "IN"
+    OUT = "OUT"
+
+
+class Node(Model):
+    """A source or a fact, as it was at the revision asked about.
+
+    Attributes:
+        ref: its name.
+        role: ``source`` or ``fact``.
+        status: IN or OUT.
+        retracted: its own switch is off.
+        content: the newest content version, or None.
+        version: number of that version, 0 without content.
+        support: id of the justification an IN fact rests on.
+        declared: the commit that declared it.
+    """
+
+    ref: Ref
+    role: Literal["source", "fact"]
+    status: Status
+    retracted: bool
+    content: dict[str, Any] | None
+    version: int
+    support: str | None
+    declared: Anchor
+
+    def __str__(self) -> str:
+        lines = [f"{self.ref}  {self.role}, {self.status}{', retracted' * self.retracted}"]
+        if self.support is not None:
+            lines.append(f"  rests on   justification:{self.support}")
+        if self.content is not None:
+            text = json.dumps(self.content, ensure_ascii=False)
+            lines.append(f"  content    {text}  (version {self.version})")
+        lines.append(f"  declared   {self.declared}")
+        return "\n".join(lines)
+
+
+class Justification(Model):
+    """A justification, as it was at the revision asked about.
+
+    Attributes:
+        ref: its name, ``justification:<id>``.
+        status: IN while it fires: it is on and all its premises are IN.
+        retracted: its own switch is off.
+        premises: what it needs; empty for an axiom.
+        derives: what it concludes.
+        rule: what it was drawn by (Doyle's informant).
+        declared: the commit that declared it.
+    """
+
+    ref: Ref
+    status: Status
+    retracted: bool
+    premises: tuple[Ref, ...]
+    derives: tuple[Ref, ...]
+    rule: str | None
+    declared: Anchor
+
+    def __str__(self) -> str:
+        fires = "fires" if self.status is Status.IN else "does not fire"
+        lines = [f"{self.ref}  {fires}{', retracted' * self.retracted}"]
+        if self.rule is not None:
+            lines.append(f"  rule       {self.rule}")
+        lines.append(f"  premises   {', '.join(self.premises) or 'none (an axiom)'}")
+        lines.append(f"  derives    {', '.join(self.derives)}")
+        lines.append(f"  declared   {self.declared}")
+        return "\n".join(lines)
+
+
+class Survivor(Model):
+    """A fact that stayed IN although a firing justification of it stopped firing.
+
+    Attributes:
+        fact: which.
+        via: ids of the justifications of it that fire after the commit.
+        lost: ids of those that stopped firing in it.
+        support: the one of ``via`` that it rests on, well-founded.
+    """
+
+    fact: Ref
+    via: tuple[str, ...]
+    lost: tuple[str, ...]
+    support: str
+
+    @property
+    def ref(self) -> Ref:
+        """The fact, so that a survivor is taken wherever a ref is."""
+        return self.fact
+
+    def __str__(self) -> str:
+        return f"{self.fact}  via {', '.join(self.via)}  (lost {', '.join(self.lost)})"
+
+
+class Report(Model):
+    """What a commit did to belief. Falsy when nothing changed.
+
+    It is a function of the record: ``memory.report(anchor)`` gives the same at any later time.
+
+    Attributes:
+        op: the verb.
+        changed: whether there was a commit.
+        before, after: the head before and after; the same when nothing changed.
+        targets: the refs whose switch was turned; of a single declaration or revision, that ref.
+        died: facts that went from IN to OUT.
+        revived: facts that came IN.
+        survived_via: facts that stayed IN but lost a firing justification.
+        reason, by: as they were given.
+        believed_before, believed_after: how many facts are IN.
+    """
+
+    op: str
+    changed: bool
+    before: Anchor | None
+    after: Anchor | None
+    targets: tuple[Ref, ...]
+    died: tuple[Ref, ...]
+    revived: tuple[Ref, ...]
+    survived_via: tuple[Survivor, ...]
+    reason: str | None
+    by: str | None
+    believed_before: int
+    believed_after: int
+
+    def __bool__(self) -> bool:
+        return self.changed
+
+    def __str__(self) -> str:
+        if not self.changed:
+            return f"{self.op}: nothing changed; {self.believed_after:,} facts believed"
+        targets = f" {', '.join(self.targets[:5])}" if self.targets else ""
+        more = f" and {len(self.targets) - 5:,} more" if len(self.targets) > 5 else ""
+        lines = [f"{self.op}{targets}{more}"]
+        if self.reason is not None or self.by is not None:
+            lines.append(f"  because    {self.reason or '-'}  (by {self.by or '-'})")
+        lines.append(f"  commit     {self.after}")
+        for name, items in (
+            ("died", self.died),
+            ("revived", self.revived),
+            ("survived", self.survived_via),
+        ):
+            if items:
+                lines.append(f"  {name:<10} {len(items):,}")
+                lines += [f"    {item}" for item in items[:_SHOWN]]
+                if len(items) > _SHOWN:
+                    lines.append(f"    … {len(items) - _SHOWN:,} more")
+        lines.append(f"  believed   {self.believed_before:,} → {self.believed_after:,}")
+        return "\n".join(lines)
+
+
+class Commit(Model):
+    """One entry of the log.
+
+    Attributes:
+        anchor: its name.
+        op: the verb.
+        reason, by: as they were given.
+        died, revived: how many facts went from IN to OUT, and came IN.
+        believed: how many facts are IN after it.
+    """
+
+    anchor: Anchor
+    op: str
+    reason: str | None
+    by: str | None
+    died: int
+    revived: int
+    believed: int
+
+    def __str__(self) -> str:
+        said = "  ".join(text for text in (self.reason, self.by and f"by {self.by}") if text)
+        moved = f"-{self.died:,} +{self.revived:,} = {self.believed:,}"
+        return f"{self.anchor}  {self.op:<9} {moved}  {said}".rstrip()
+
+
+class Event(Model):
+    """One thing that happened to a node or a justification.
+
+    Attributes:
+        what: ``declared``, ``revised`` (a content version), ``retracted``, ``unretracted``, ``in``
+            (came IN), ``out`` (went OUT), or ``moved`` (stayed IN on another support).
+        anchor: the commit.
+        op, reason, by: of that commit.
+        support: id of the justification that it rests on from then on.
+        content: the version it was given then.
+    """
+
+    what: Literal["declared", "revised", "retracted", "unretracted", "in", "out", "moved"]
+    anchor: Anchor
+    op: str
+    reason: str | None
+    by: str | None
+    support: str | None = None
+    content: dict[str, Any] | None = None
+
+    def __str__(self) -> str:
+        parts = [f"{self.anchor}  {self.what:<11}"]
+        if self.support is not None:
+            parts.append(f"via {self.support}")
+        if self.content is not None:
+            parts.append(json.dumps(self.content, ensure_ascii=False))
+        if self.reason is not None:
+            parts.append(self.reason)
+        if self.by is not None:
+            parts.append(f"by {self.by}")
+        return "  ".join(parts).rstrip()
+
+
+class Page(Model, Generic[Item]):
+    """A page of a scan.
+
+    Attributes:
+        items: at most as many as were asked for.
+        next_cursor: give it as ``after`` for the next page; None on the last.
+    """
+
+    items: tuple[Item, ...]
+    next_cursor: str | None
+
+    def __str__(self) -> str:
+        return "\n".join(str(item) for item in self.items)
+
+
+class Loaded(Model):
+    """What a load took in.
+
+    Attributes:
+        changed: whether there was a commit.
+        before, after: the head before and after.
+        rows: how many rows were read.
+        sources, facts, justifications: how many were new.
+        switched: how many switches were turned.
+        believed_before, believed_after: how many facts are IN.
+    """
+
+    changed: bool
+    before: Anchor | None
+    after: Anchor | None
+    rows: int
+    sources: int
+    facts: int
+    justifications: int
+    switched: int
+    believed_before: int
+    believed_after: int
+
+    def __bool__(self) -> bool:
+        return self.changed
+
+    def __str__(self) -> str:
+        return (
+            f"{self.rows:,} rows: {self.sources:,} new sources, {self.facts:,} new facts, "
+            f"{self.justifications:,} new justifications, {self.switched:,} switches turned; "
+            f"believed {self.believed_before:,} → {self.believed_after:,}"
+            + (f"; {self.after}" if self.changed else "; nothing changed")
+        )
+
+
+class Finding(Model):
+    """One way in which a file is unsound.
+
+    Attributes:
+        rule: which promise is broken, kebab-case.
+        message: what is wrong, in a sentence.
+        count: how often.
+        examples: up to five.
+    """
+
+    rule: str
+    message: str
+    count: int
+    examples: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.message} ({self.count:,}: {', '.join(self.examples)})"
+
+
+class Verification(Model):
+    """Whether the file keeps its promises. Truthy when it does.
+
+    Attributes:
+        findings: what is wrong; empty when sound.
+        revisions: the revisions whose labels were worked out from scratch and compared.
+    """
+
+    findings: tuple[Finding, ...]
+    revisions: tuple[int, ...]
+
+    def __bool__(self) -> bool:
+        return not self.findings
+
+    def __str__(self) -> str:
+        checked = f"labels compared at {len(self.revisions):,} revisions"
+        if not self.findings:
+            return f"sound; {checked}"
+        return "\n".join([f"unsound; {checked}", *(f"  {found}" for found in self.findings)])
+
+
+class Stats(Model):
+    """How much a memory holds.
+
+    Attributes:
+        head: the last commit, or None.
+        sources, facts, justifications: how many are on record.
+        believed: how many facts are IN.
+        retracted: how many switches are off.
+        bytes: size of the file.
+        format: version of the file format.
+        sqlite: version of SQLite in use.
+    """
+
+    head: Anchor | None
+    sources: int
+    facts: int
+    justifications: int
+    believed: int
+    retracted: int
+    bytes: int
+    format: int
+    sqlite: str
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                f"head            {self.head or 'no commit yet'}",
+                f"sources         {self.sources:,}",
+                f"facts           {self.facts:,}  ({self.believed:,} believed)",
+                f"justifications  {self.justifications:,}",
+                f"retracted       {self.retracted:,}",
+                f"size            {self.bytes:,} bytes",
+                f"format          {self.format}  (SQLite {self.sqlite})",
+            ]
+        )
+
+
+_SHOWN = 20

@@ -1,0 +1,307 @@
+"""The questions that a memory and a view of its past answer alike."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+
+from tms import history
+from tms.errors import (
+    InvalidArgument,
+    InvalidCursor,
+    InvalidRef,
+    NoSuchJustification,
+    NoSuchNode,
+)
+from tms.models import Commit, Event, Justification, Node, Page, Report, Status
+from tms.refs import JUSTIFICATION, LAST_REVISION, Anchor, Ref, ref_of
+from tms.store import Beliefs, Connection, Named, NodeRow, Record
+
+_PAGE = 1000
+
+
+class Reader:
+    """What reads a file at some revision. ``Memory`` reads at the head, ``View`` at an anchor."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._record = Record(connection)
+        self._beliefs = Beliefs(connection)
+
+    def _at(self) -> int:
+        """Return a revision that is not before any commit to be seen and before all others."""
+        raise NotImplementedError
+
+    def _head(self) -> int:
+        """Return the last revision to be seen; 0 if there is none."""
+        raise NotImplementedError
+
+    def _unknown(self) -> str:
+        return "Check the spelling, or declare it first: memory.source(...) or memory.fact(...)."
+
+    def _named(self, ref: Ref) -> Named:
+        if ref.kind == JUSTIFICATION:
+            found = self._record.justification(ref.id)
+        else:
+            found = self._record.node(ref.kind, ref.id)
+        if found is not None and found.revision <= self._at():
+            return found
+        if ref.kind == JUSTIFICATION:
+            raise NoSuchJustification(
+                f"no such justification: {ref}.",
+                hint="Check the id; memory.justify(...) returns the ref to use.",
+                ids=(ref,),
+            )
+        raise NoSuchNode(f"no such node: {ref}.", hint=self._unknown(), ids=(ref,))
+
+    def believes(self, ref: object) -> bool:
+        """Return whether a source or a fact is IN, or whether a justification fires.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+
+        Cost: two index seeks; for a justification also one for each premise.
+        """
+        with self._connection.translated():
+            named = self._named(ref_of(ref))
+            if named.role == JUSTIFICATION:
+                return self._beliefs.fires(named.key, self._at())
+            return self._beliefs.is_in(named.key, self._at())
+
+    def status(self, ref: object) -> Status:
+        """Return IN or OUT; see ``believes``, which raises the same and costs the same."""
+        return Status.IN if self.believes(ref) else Status.OUT
+
+    def get(self, ref: object) -> Node | Justification:
+        """Return all that is known of one source, fact or justification.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+
+        Cost: a few index seeks; for a justification also one for each premise and conclusion.
+        """
+        with self._connection.snapshot():
+            named = self._named(ref_of(ref))
+            if named.role != JUSTIFICATION:
+                return self._node(self._beliefs.node(named.key, self._at()))
+            key, beliefs = named.key, self._beliefs
+            declared = history.anchor(beliefs, named.revision)
+            assert declared is not None
+            return Justification(
+                ref=Ref.kept(JUSTIFICATION, self._record.identity(key)[1]),
+                status=Status.IN if beliefs.fires(key, self._at()) else Status.OUT,
+                retracted=not beliefs.is_on(key, self._at()),
+                premises=tuple(Ref.kept(*pair) for pair in beliefs.premises(key)),
+                derives=tuple(Ref.kept(*pair) for pair in beliefs.conclusions(key)),
+                rule=beliefs.rule(key),
+                declared=declared,
+            )
+
+    @staticmethod
+    def _node(row: NodeRow) -> Node:
+        return Node.model_validate(
+            {
+                "ref": Ref.kept(row.kind, row.id),
+                "role": row.role,
+                "status": Status.IN if row.is_in else Status.OUT,
+                "retracted": bool(row.off),
+                "content": None if row.content is None else json.loads(row.content),
+                "version": row.version or 0,
+                "support": row.support,
+                "declared": Anchor.kept(row.revision, row.at),
+            }
+        )
+
+    def holding(self, kind: str | None = None) -> Iterator[Ref]:
+        """Yield the facts that are IN, by (kind, id), as of the moment of the call.
+
+        The walk is pinned to the commit at which it began: what is written meanwhile is not in it.
+
+        Args:
+            kind: only facts of this kind.
+
+        Cost: an index seek for each node on record (of that kind), a page at a time.
+        """
+        _check_kind(kind)
+        with self._connection.translated():
+            head = self._head()
+        return self._walk(head, kind)
+
+    def _walk(self, head: int, kind: str | None) -> Iterator[Ref]:
+        after: tuple[str, str] | None = None
+        kept = Ref.kept
+        while True:
+            with self._connection.translated():
+                rows = self._beliefs.holding(head, kind, after, _PAGE)
+            for row in rows:
+                yield kept(*row)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1]
+
+    def scan(
+        self, *, kind: str | None = None, limit: int = _PAGE, after: str | None = None
+    ) -> Page[Node]:
+        """Return a page of all sources and facts on record, IN or OUT, by (kind, id).
+
+        The pages of one scan all show the revision at which it began, whatever is written
+        meanwhile.
+
+        Args:
+            kind: only nodes of this kind.
+            limit: at most this many, 1 to 1000.
+            after: the ``next_cursor`` of the page before.
+
+        Raises:
+            InvalidCursor: the cursor is damaged, of another kind, view or file.
+            InvalidArgument: the limit is out of range.
+
+        Cost: grows with the page, not with the file.
+        """
+        _check_kind(kind)
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _PAGE:
+            raise InvalidArgument(f"limit is {limit!r}.", hint=f"Give 1 to {_PAGE}.")
+        with self._connection.snapshot():
+            if after is None:
+                revision, last = self._head(), None
+            else:
+                revision, last = self._resume(after, kind)
+            rows = self._beliefs.nodes(revision, kind, last, limit + 1)
+            items = tuple(self._node(row) for row in rows[:limit])
+            cursor = None
+            if len(rows) > limit:
+                anchor = history.anchor(self._beliefs, revision)
+                cursor = _cursor(anchor, kind, items[-1].ref)
+        return Page(items=items, next_cursor=cursor)
+
+    def _resume(self, cursor: str, kind: str | None) -> tuple[int, tuple[str, str]]:
+        anchor, of_kind, last = _read_cursor(cursor)
+        if of_kind != kind:
+            raise InvalidCursor(
+                f"the cursor is of a scan of kind {of_kind!r}, not {kind!r}.", hint=_AGAIN
+            )
+        head = self._head()
+        revision = anchor.revision
+        if history.anchor(self._beliefs, revision) != anchor or revision > head:
+            raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=_AGAIN)
+        if isinstance(self, View) and revision != head:
+            raise InvalidCursor(f"the cursor is of a scan at {anchor}, not here.", hint=_AGAIN)
+        return revision, (last.kind, last.id)
+
+    @property
+    def head(self) -> Anchor | None:
+        """The last commit to be seen; None if there is none yet. One index seek."""
+        with self._connection.snapshot():
+            return history.anchor(self._beliefs, self._head())
+
+    def log(self, *, after: str | None = None) -> Iterator[Commit]:
+        """Yield the commits, oldest first, up to the head at the moment of the call.
+
+        Args:
+            after: only those after this anchor.
+
+        Raises:
+            InvalidAnchor, NoSuchAnchor: ``after`` is none of this file.
+
+        Cost: grows with what the commits moved, a page at a time.
+        """
+        with self._connection.snapshot():
+            head = self._head()
+            start = 0 if after is None else history.revision_of(self._beliefs, after, head)
+        return self._translated_log(start, head)
+
+    def _translated_log(self, start: int, head: int) -> Iterator[Commit]:
+        with self._connection.translated():
+            yield from history.log(self._beliefs, start, head)
+
+    def report(self, anchor: str) -> Report:
+        """Return the report of a commit, the same at any later time.
+
+        Args:
+            anchor: which commit.
+
+        Raises:
+            InvalidAnchor, NoSuchAnchor: it is none of this file.
+
+        Cost: grows with what the commit moved.
+        """
+        with self._connection.snapshot():
+            revision = history.revision_of(self._beliefs, anchor, self._head())
+            return history.report(self._beliefs, revision)
+
+    def history(self, ref: object) -> tuple[Event, ...]:
+        """Return the life of one source, fact or justification, oldest first.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+
+        Cost: grows with what happened to it.
+        """
+        with self._connection.snapshot():
+            return history.events(self._beliefs, self._named(ref_of(ref)), self._at())
+
+
+class View(Reader):
+    """A memory as it was at a recorded commit. It only reads."""
+
+    def __init__(self, connection: Connection, revision: int) -> None:
+        super().__init__(connection)
+        self._revision = revision
+
+    def _at(self) -> int:
+        return self._revision
+
+    def _head(self) -> int:
+        return self._revision
+
+    def _unknown(self) -> str:
+        return "Check the spelling; it may have been declared after this anchor."
+
+    def __repr__(self) -> str:
+        return f"<tms view of {self._connection.path} at revision {self._revision}>"
+
+
+NOW = LAST_REVISION
+"""A revision that every commit is at or before."""
+
+_AGAIN = "Start the scan again without a cursor."
+
+
+def _check_kind(kind: str | None) -> None:
+    if kind is None:
+        return
+    if not isinstance(kind, str) or not kind or ":" in kind:
+        raise InvalidRef(f"not a kind: {kind!r}.", hint="A kind is text without a colon.")
+    Ref.of(kind, "-")
+
+
+def _cursor(anchor: Anchor | None, kind: str | None, last: Ref) -> str:
+    body = json.dumps([anchor, kind, last], ensure_ascii=False).encode()
+    return base64.urlsafe_b64encode(_seal(body) + body).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[Anchor, str | None, Ref]:
+    try:
+        raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
+        seal, body = raw[:8], raw[8:]
+        if seal != _seal(body):
+            raise ValueError
+        anchor, kind, last = json.loads(body)
+        return Anchor(anchor), kind, Ref(last)
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidCursor(f"not a cursor of a scan: {cursor!r}.", hint=_AGAIN) from None
+
+
+def _seal(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=8, person=b"tms scan").digest()

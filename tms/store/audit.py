@@ -1,0 +1,198 @@
+"""Reading all of a file: to rebuild what can be rebuilt, and to check what must hold."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tms.errors import CorruptStore
+from tms.store.file import FORMAT, Connection, schema, sqlite3, statements
+
+_OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+
+
+COLUMNS = {
+    "commits": ("revision", "at", "last_key", "believed"),
+    "node": ("node", "kind", "id", "role", "revision"),
+    "content": ("node", "version", "content"),
+    "justification": ("justification", "revision", "digest", "rule"),
+    "premise": ("justification", "node"),
+    "derive": ("justification", "node"),
+    "switch": ("revision", "target", "state"),
+    "transition": ("revision", "node", "change", "support"),
+    "cache_label": ("node", "rank", "support"),
+    "cache_off": ("target", "1"),
+}
+"""What ``Audit.rows`` yields of each table, its key first."""
+
+
+class Sizes(NamedTuple):
+    """How much a file holds."""
+
+    sources: int
+    facts: int
+    justifications: int
+    off: int
+    bytes: int
+
+
+class Audit:
+    """Reads that grow with the file, and the rebuilding of the cache."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._sql = connection.sql
+
+    # ------------------------------------------------------------ the cache
+
+    def cache_stands(self) -> bool:
+        """Return whether the cache is there and knows the last change. A few seeks.
+
+        A look at the last change is enough to see that it was dropped or emptied; ``verify``
+        compares all of it.
+        """
+        try:
+            (label,) = self._sql.execute(
+                "SELECT ifnull((SELECT (change > 0) = EXISTS ("
+                "SELECT 1 FROM cache_label AS l WHERE l.node = t.node) FROM transition AS t"
+                " ORDER BY revision DESC, node DESC LIMIT 1), 1)"
+            ).fetchone()
+            (switch,) = self._sql.execute(
+                "SELECT ifnull((SELECT (state = 0) = EXISTS ("
+                "SELECT 1 FROM cache_off AS o WHERE o.target = s.target) FROM switch AS s"
+                " INDEXED BY switch_by_revision ORDER BY revision DESC LIMIT 1), 1)"
+            ).fetchone()
+        except sqlite3.OperationalError:
+            return False
+        return bool(label and switch)
+
+    def rebuild(self) -> None:
+        """Make the cache anew from the record. Runs inside a write transaction.
+
+        Raises:
+            CorruptStore: a recorded support is circular or does not hold.
+        """
+        for table in ("cache_label", "cache_off"):
+            self._sql.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in statements(schema()):
+            if "CREATE TABLE cache_" in statement:
+                self._sql.execute(statement)
+        self._sql.execute(
+            "INSERT INTO cache_off (target) SELECT s.target FROM switch AS s WHERE s.state = 0"
+            " AND s.revision = (SELECT max(revision) FROM switch WHERE target = s.target)"
+        )
+        supports = dict(self._held())
+        ranks = self._ranks(supports)
+        self._sql.executemany(
+            "INSERT INTO cache_label (node, rank, support) VALUES (?, ?, ?)",
+            [(node, ranks[node], support) for node, support in supports.items()],
+        )
+
+    def _held(self) -> Iterator[tuple[int, int | None]]:
+        rows: Iterator[tuple[int, int | None]] = self._sql.execute(
+            "SELECT t.node, t.support FROM transition AS t INDEXED BY transition_by_node"
+            " WHERE t.change > 0 AND t.revision ="
+            " (SELECT max(revision) FROM transition AS u WHERE u.node = t.node) ORDER BY t.node"
+        )
+        return rows
+
+    def _ranks(self, supports: dict[int, int | None]) -> dict[int, int]:
+        """Rank each node above all premises of its support, from the sources upwards."""
+        waiting: dict[int, int] = {}
+        resting: dict[int, list[int]] = {}
+        ranks: dict[int, int] = {}
+        for node, support in supports.items():
+            if support is None:
+                ranks[node] = 0
+                continue
+            needs = [
+                row[0]
+                for row in self._sql.execute(
+                    "SELECT node FROM premise WHERE justification = ?", (support,)
+                )
+            ]
+            waiting[node] = len(needs)
+            for need in needs:
+                resting.setdefault(need, []).append(node)
+        ready = list(ranks)
+        for node, count in waiting.items():
+            if count == 0:
+                ranks[node] = 1
+                ready.append(node)
+        for node in ready:
+            for fact in resting.get(node, ()):
+                waiting[fact] -= 1
+                ranks[fact] = max(ranks.get(fact, 0), ranks[node] + 1)
+                if waiting[fact] == 0:
+                    ready.append(fact)
+        if len(ready) < len(supports):
+            raise CorruptStore(
+                f"{len(supports) - len(ready)} facts rest on support that does not hold"
+                f" in {self._connection.path}.",
+                hint="Run tms verify, and go back to a copy from before.",
+                ids=(self._connection.path,),
+            )
+        return ranks
+
+    # ------------------------------------------------------------ sizes
+
+    def sizes(self) -> Sizes:
+        """Count what is on record. Grows with the file, slowly."""
+        roles = dict(self._sql.execute("SELECT role, count(*) FROM node GROUP BY role").fetchall())
+        (justifications,) = self._sql.execute("SELECT count(*) FROM justification").fetchone()
+        (off,) = self._sql.execute(
+            "SELECT count(*) FROM switch AS s WHERE s.state = 0"
+            " AND s.revision = (SELECT max(revision) FROM switch WHERE target = s.target)"
+        ).fetchone()
+        (pages,) = self._sql.execute("PRAGMA page_count").fetchone()
+        (size,) = self._sql.execute("PRAGMA page_size").fetchone()
+        return Sizes(
+            roles.get("source", 0), roles.get("fact", 0), justifications, off, pages * size
+        )
+
+    # ------------------------------------------------------------ all of the record
+
+    def rows(self, table: str) -> Iterator[Any]:
+        """Yield the rows of a table in the order of its key; ``COLUMNS`` says which columns."""
+        columns = ", ".join(COLUMNS[table])
+        rows: Iterator[Any] = self._sql.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2")
+        return rows
+
+    def orphans(self) -> list[str]:
+        """Return the rows whose revision was never committed."""
+        return [
+            f"{table} row of revision {revision}"
+            for table in ("node", "content", "justification", "switch", "transition")
+            for (revision,) in self._sql.execute(
+                f"SELECT revision FROM {table} WHERE revision NOT IN (SELECT revision FROM commits)"
+            )
+        ]
+
+    def complaints(self) -> list[str]:
+        """Return what SQLite's own integrity check finds."""
+        found = [row[0] for row in self._sql.execute("PRAGMA integrity_check(100)")]
+        return [] if found == ["ok"] else found
+
+    def dangling(self) -> list[str]:
+        """Return the rows that refer to nothing."""
+        return [
+            f"{table} refers to no {parent}"
+            for table, _, parent, _ in self._sql.execute("PRAGMA foreign_key_check")
+        ]
+
+    def altered(self) -> list[str]:
+        """Return the tables, indexes, guards and views that are not as schema.sql has them."""
+        there = dict(self._sql.execute(_OBJECTS).fetchall())
+        fresh = sqlite3.connect(":memory:")
+        try:
+            for statement in statements(schema()):
+                fresh.execute(statement)
+            wanted = dict(fresh.execute(_OBJECTS).fetchall())
+        finally:
+            fresh.close()
+        # sqlite-utils keeps its own table of migrations, and an index on it
+        extra = {name for name in there if "_sqlite_migrations" not in name} - wanted.keys()
+        return sorted(extra | {name for name, text in wanted.items() if there.get(name) != text})
+
+
+def versions() -> tuple[int, str]:
+    """Return the file format of this code and the SQLite in use."""
+    return FORMAT, str(sqlite3.sqlite_version)

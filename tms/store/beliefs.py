@@ -1,0 +1,341 @@
+"""What was believed at a revision, and what a commit did: read from the record alone."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tms.store.file import Connection
+from tms.store.record import SHARED
+
+_CHANGE = (
+    "(SELECT change FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
+    " ORDER BY t.revision DESC LIMIT 1)"
+)
+_SUPPORT = (
+    "(SELECT support FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
+    " ORDER BY t.revision DESC LIMIT 1)"
+)
+_ON = (
+    "ifnull((SELECT state FROM switch AS w WHERE w.target = {target} AND w.revision <= {at}"
+    " ORDER BY w.revision DESC LIMIT 1), 1)"
+)
+_ID = "ifnull(j.name, lower(hex(j.digest)))"
+
+
+def _is_in(node: str, at: str) -> str:
+    return f"ifnull({_CHANGE.format(node=node, at=at)}, 0) > 0"
+
+
+def _fires(justification: str, at: str) -> str:
+    return (
+        f"{_ON.format(target=justification, at=at)} = 1 AND NOT EXISTS (SELECT 1 FROM premise AS p"
+        f" WHERE p.justification = {justification} AND NOT {_is_in('p.node', at)})"
+    )
+
+
+_SURVIVED = f"""
+WITH stopped (justification) AS MATERIALIZED (
+    SELECT p.justification
+    FROM transition AS g CROSS JOIN premise AS p INDEXED BY premise_by_node ON p.node = g.node
+    WHERE g.revision = :at AND g.change = 0
+    UNION
+    SELECT s.target
+    FROM switch AS s CROSS JOIN justification AS j ON j.justification = s.target
+    WHERE s.revision = :at AND s.state = 0
+)
+SELECT d.node, d.justification
+FROM stopped AS l CROSS JOIN derive AS d ON d.justification = l.justification
+WHERE (
+        SELECT CASE WHEN t.revision = :at THEN t.change = 2 ELSE t.change > 0 END
+        FROM transition AS t WHERE t.node = d.node AND t.revision <= :at
+        ORDER BY t.revision DESC LIMIT 1
+    )
+    AND (SELECT revision FROM justification WHERE justification = d.justification) < :at
+    AND {_fires("d.justification", ":at - 1")}
+"""
+
+_FIRING = f"""
+SELECT d.node, d.justification
+FROM json_each(:facts) AS e CROSS JOIN derive AS d INDEXED BY derive_by_node ON d.node = e.value
+WHERE (SELECT revision FROM justification WHERE justification = d.justification) <= :at
+    AND {_fires("d.justification", ":at")}
+"""
+
+_NODE = f"""
+SELECT n.kind, n.id, n.role, n.revision, c.at,
+    {_is_in("n.node", ":at")},
+    {_ON.format(target="n.node", at=":at")} = 0,
+    (SELECT version FROM content AS v WHERE v.node = n.node AND v.revision <= :at
+        ORDER BY v.version DESC LIMIT 1),
+    (SELECT content FROM content AS v WHERE v.node = n.node AND v.revision <= :at
+        ORDER BY v.version DESC LIMIT 1),
+    (SELECT {_ID} FROM justification AS j
+        WHERE j.justification = {_SUPPORT.format(node="n.node", at=":at")})
+FROM node AS n JOIN commits AS c ON c.revision = n.revision
+"""
+
+_LOG = """
+SELECT c.revision, c.at, c.op, c.reason, c."by",
+    (SELECT count(*) FROM transition AS t JOIN node AS n ON n.node = t.node
+        WHERE t.revision = c.revision AND t.change = 0 AND n.role = 'fact'),
+    (SELECT count(*) FROM transition AS t JOIN node AS n ON n.node = t.node
+        WHERE t.revision = c.revision AND t.change = 1 AND n.role = 'fact'),
+    c.believed
+FROM commits AS c
+"""
+
+
+class NodeRow(NamedTuple):
+    """A node as it was at a revision."""
+
+    kind: str
+    id: str
+    role: str
+    revision: int
+    at: int
+    is_in: int
+    off: int
+    version: int | None
+    content: str | None
+    support: str | None
+
+
+class CommitRow(NamedTuple):
+    """A commit and how many facts it moved."""
+
+    revision: int
+    at: int
+    op: str
+    reason: str | None
+    by: str | None
+    died: int
+    revived: int
+    believed: int
+
+
+class Beliefs:
+    """Questions about any revision. Nothing here reads the cache, so nothing depends on it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._sql = connection.sql
+
+    def is_in(self, node: int, at: int) -> bool:
+        """Return whether a node was IN at a revision. One seek."""
+        row = self._sql.execute(
+            "SELECT change FROM transition WHERE node = ? AND revision <= ?"
+            " ORDER BY revision DESC LIMIT 1",
+            (node, at),
+        ).fetchone()
+        return row is not None and row[0] > 0
+
+    def fires(self, justification: int, at: int) -> bool:
+        """Return whether a justification fired at a revision. Grows with its premises."""
+        (fires,) = self._sql.execute(
+            f"SELECT {_fires(':justification', ':at')}", {"justification": justification, "at": at}
+        ).fetchone()
+        return bool(fires)
+
+    def is_on(self, target: int, at: int) -> bool:
+        """Return whether a switch was on at a revision. One seek."""
+        (state,) = self._sql.execute(
+            f"SELECT {_ON.format(target=':target', at=':at')}", {"target": target, "at": at}
+        ).fetchone()
+        return bool(state)
+
+    def node(self, node: int, at: int) -> NodeRow:
+        """Return a node as it was at a revision."""
+        return NodeRow(
+            *self._sql.execute(_NODE + "WHERE n.node = :node", {"node": node, "at": at}).fetchone()
+        )
+
+    def nodes(
+        self, at: int, kind: str | None, after: tuple[str, str] | None, limit: int
+    ) -> list[NodeRow]:
+        """Return a page of the nodes on record at a revision, by (kind, id)."""
+        where, order, values = _page(kind, after)
+        rows = self._sql.execute(
+            f"{_NODE} WHERE {where} AND n.revision <= :at {order}",
+            {**values, "at": at, "limit": limit},
+        )
+        return [NodeRow(*row) for row in rows]
+
+    def holding(
+        self, at: int, kind: str | None, after: tuple[str, str] | None, limit: int
+    ) -> list[tuple[str, str]]:
+        """Return a page of the facts that were IN at a revision, by (kind, id).
+
+        Only facts rest on a support, so the node itself need not be read.
+        """
+        where, order, values = _page(kind, after)
+        rows: list[tuple[str, str]] = self._sql.execute(
+            f"SELECT n.kind, n.id FROM node AS n INDEXED BY node_by_ref WHERE {where}"
+            f" AND {_SUPPORT.format(node='n.node', at=':at')} IS NOT NULL {order}",
+            {**values, "at": at, "limit": limit},
+        ).fetchall()
+        return rows
+
+    def premises(self, justification: int) -> list[tuple[str, str]]:
+        """Return (kind, id) of what a justification needs, in that order."""
+        return self._ends("premise", justification)
+
+    def conclusions(self, justification: int) -> list[tuple[str, str]]:
+        """Return (kind, id) of what a justification concludes, in that order."""
+        return self._ends("derive", justification)
+
+    def _ends(self, edge: str, justification: int) -> list[tuple[str, str]]:
+        rows: list[tuple[str, str]] = self._sql.execute(
+            f"SELECT n.kind, n.id FROM {edge} AS e CROSS JOIN node AS n ON n.node = e.node"
+            " WHERE e.justification = ? ORDER BY n.kind, n.id",
+            (justification,),
+        ).fetchall()
+        return rows
+
+    def rule(self, justification: int) -> str | None:
+        """Return the rule of a justification."""
+        (rule,) = self._sql.execute(
+            "SELECT rule FROM justification WHERE justification = ?", (justification,)
+        ).fetchone()
+        return None if rule is None else str(rule)
+
+    # ------------------------------------------------------------ commits
+
+    def commit(self, revision: int) -> CommitRow | None:
+        """Return a commit. Grows with the beliefs it moved."""
+        row = self._sql.execute(_LOG + "WHERE c.revision = ?", (revision,)).fetchone()
+        return CommitRow(*row) if row else None
+
+    def commits(self, after: int, upto: int, limit: int) -> list[CommitRow]:
+        """Return a page of the commits after a revision, oldest first."""
+        rows = self._sql.execute(
+            _LOG + "WHERE c.revision > ? AND c.revision <= ? ORDER BY c.revision LIMIT ?",
+            (after, upto, limit),
+        )
+        return [CommitRow(*row) for row in rows]
+
+    def at(self, revision: int) -> int | None:
+        """Return when a revision was committed, in milliseconds. One seek."""
+        row = self._sql.execute("SELECT at FROM commits WHERE revision = ?", (revision,)).fetchone()
+        return row[0] if row else None
+
+    def last_key(self, revision: int) -> int:
+        """Return the largest key given out up to a revision."""
+        row = self._sql.execute(
+            "SELECT last_key FROM commits WHERE revision = ?", (revision,)
+        ).fetchone()
+        return row[0] if row else 0
+
+    def believed(self, revision: int) -> int:
+        """Return how many facts were IN at a revision. One seek."""
+        row = self._sql.execute(
+            "SELECT believed FROM commits WHERE revision = ?", (revision,)
+        ).fetchone()
+        return row[0] if row else 0
+
+    def moved(self, revision: int, change: int) -> list[tuple[str, str]]:
+        """Return (kind, id) of the facts that went OUT (0) or came IN (1) in a commit."""
+        rows: list[tuple[str, str]] = self._sql.execute(
+            "SELECT n.kind, n.id FROM transition AS t CROSS JOIN node AS n ON n.node = t.node"
+            " WHERE t.revision = ? AND t.change = ? AND n.role = 'fact' ORDER BY n.kind, n.id",
+            (revision, change),
+        ).fetchall()
+        return rows
+
+    def turned(self, revision: int) -> list[int]:
+        """Return the targets of the switches turned in a commit."""
+        rows = self._sql.execute("SELECT target FROM switch WHERE revision = ?", (revision,))
+        return [row[0] for row in rows]
+
+    def declared(self, revision: int) -> Iterable[int]:
+        """Return the keys that a commit gave out."""
+        return range(self.last_key(revision - 1) + 1, self.last_key(revision) + 1)
+
+    def revised(self, revision: int) -> list[int]:
+        """Return the older nodes to which a commit gave a content version."""
+        rows = self._sql.execute(
+            "SELECT DISTINCT node FROM content WHERE revision = ? AND node <= ?",
+            (revision, self.last_key(revision - 1)),
+        )
+        return [row[0] for row in rows]
+
+    def survived(self, revision: int) -> list[tuple[int, int]]:
+        """Return (fact, justification) for each fact that stayed IN and what it lost.
+
+        Grows with the uses of what went OUT in the commit.
+        """
+        rows: list[tuple[int, int]] = self._sql.execute(_SURVIVED, {"at": revision}).fetchall()
+        return rows
+
+    def firing(self, facts: Sequence[int], at: int) -> list[tuple[int, int]]:
+        """Return (fact, justification) for each that derives one of the facts and fired."""
+        rows: list[tuple[int, int]] = self._sql.execute(
+            _FIRING, {"facts": str(list(facts)), "at": at}
+        ).fetchall()
+        return rows
+
+    def supports(self, facts: Sequence[int], at: int) -> dict[int, int]:
+        """Return what each of some IN facts rested on at a revision. One seek each."""
+        rows = self._sql.execute(
+            f"SELECT e.value, {_SUPPORT.format(node='e.value', at=':at')}"
+            " FROM json_each(:facts) AS e",
+            {"facts": str(list(facts)), "at": at},
+        )
+        return dict(rows)
+
+    def names(self, keys: Sequence[int]) -> dict[int, tuple[str, str]]:
+        """Return (kind, id) of nodes and justifications by their keys."""
+        rows = self._sql.execute(
+            "SELECT n.node, n.kind, n.id FROM json_each(:keys) AS e"
+            " CROSS JOIN node AS n ON n.node = e.value"
+            f" UNION ALL SELECT j.justification, 'justification', {_ID} FROM json_each(:keys) AS e"
+            " CROSS JOIN justification AS j ON j.justification = e.value",
+            {"keys": str(list(keys))},
+        )
+        return {key: (kind, id) for key, kind, id in rows}
+
+    # ------------------------------------------------------------ the life of one
+
+    def versions(self, node: int, at: int) -> Iterator[tuple[int, int, str]]:
+        """Yield (revision, version, content) of a node, oldest first."""
+        return self._life(
+            "SELECT revision, version, content FROM content"
+            " WHERE node = ? AND revision <= ? ORDER BY version",
+            node,
+            at,
+        )
+
+    def switches(self, target: int, at: int) -> Iterator[tuple[int, int]]:
+        """Yield (revision, state) for each turn of a switch, oldest first."""
+        return self._life(
+            "SELECT revision, state FROM switch"
+            " WHERE target = ? AND revision <= ? ORDER BY revision",
+            target,
+            at,
+        )
+
+    def transitions(self, node: int, at: int) -> Iterator[tuple[int, int, str | None]]:
+        """Yield (revision, change, id of the support) for each change of belief, oldest first."""
+        return self._life(
+            f"SELECT t.revision, t.change, (SELECT {_ID} FROM justification AS j"
+            " WHERE j.justification = t.support) FROM transition AS t"
+            " WHERE t.node = ? AND t.revision <= ? ORDER BY t.revision",
+            node,
+            at,
+        )
+
+    def _life(self, statement: str, key: int, at: int) -> Iterator[Any]:
+        rows: Iterator[Any] = self._sql.execute(statement, (key, at))
+        return rows
+
+
+def _page(kind: str | None, after: tuple[str, str] | None) -> tuple[str, str, dict[str, object]]:
+    where = [f"n.scope = {SHARED}"]
+    values: dict[str, object] = {}
+    if kind is not None:
+        where.append("n.kind = :kind")
+        values["kind"] = kind
+    if after is not None and kind is not None:
+        where.append("n.id > :after_id")
+        values["after_id"] = after[1]
+    elif after is not None:
+        where.append("(n.kind, n.id) > (:after_kind, :after_id)")
+        values["after_kind"], values["after_id"] = after
+    return " AND ".join(where), "ORDER BY n.kind, n.id LIMIT :limit", values

@@ -1,0 +1,345 @@
+"""Opening a file: is it ours, is it of this version, and how its transactions run."""
+
+import os
+import sqlite3 as _builtin
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+from sqlite_utils import Database, Migrations
+from sqlite_utils.utils import sqlite3
+
+from tms import errors
+
+APPLICATION_ID = 0x544D5331
+"""``TMS1``: stands at byte 68 of each of our files."""
+
+FORMAT = 1
+"""The version of the file format that this code reads and writes (``user_version``)."""
+
+_MAGIC = b"SQLite format 3\x00"
+_HEADER = 100
+
+migrations = Migrations("tms")
+
+
+@migrations()
+def m001_first_format(database: Database) -> None:
+    """Lay out an empty file as schema.sql says."""
+    for statement in statements(schema()):
+        database.conn.execute(statement)
+
+
+def schema() -> str:
+    """Return the text of schema.sql, from the installed package or the source tree."""
+    packaged = resources.files("tms").joinpath("schema.sql")
+    if packaged.is_file():
+        return packaged.read_text("utf-8")
+    return Path(__file__).parents[2].joinpath("schema.sql").read_text("utf-8")
+
+
+def statements(script: str) -> Iterator[str]:
+    """Split a script, since ``executescript`` would commit the transaction it runs in."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if _builtin.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+class Connection:
+    """A connection to one checked file, with its transactions and the errors they meet.
+
+    Attributes:
+        sql: the ``sqlite3`` connection; statements run on it as they are.
+        path: the file, or ``:memory:``.
+    """
+
+    def __init__(self, sql: Any, path: str, *, read_only: bool) -> None:
+        self.sql = sql
+        self.path = path
+        self.read_only = read_only
+        self.writing = False
+
+    def close(self) -> None:
+        """Close the file. A transaction left open is rolled back."""
+        with translated(self.path):
+            self.sql.close()
+
+    def begin(self) -> None:
+        """Take the write lock, waiting for other writers up to the busy timeout.
+
+        Raises:
+            Busy: another writer held it for longer than that.
+            ReadOnly: the file is open for reading only.
+        """
+        if self.read_only:
+            raise errors.ReadOnly(
+                f"{self.path} is open for reading only.",
+                hint="Open it with read_only=False to write.",
+                ids=(self.path,),
+            )
+        with translated(self.path):
+            self.sql.execute("BEGIN IMMEDIATE")
+        self.writing = True
+
+    def commit(self) -> None:
+        """End the transaction and keep it."""
+        with translated(self.path):
+            self.sql.execute("COMMIT")
+        self.writing = False
+
+    def rollback(self) -> None:
+        """End the transaction and drop it. SQLite may have done so by itself already."""
+        self.writing = False
+        if self.sql.in_transaction:
+            with translated(self.path):
+                self.sql.execute("ROLLBACK")
+
+    def savepoint(self, name: str) -> None:
+        """Mark a place in the transaction to come back to."""
+        with translated(self.path):
+            self.sql.execute(f'SAVEPOINT "{name}"')
+
+    def release(self, name: str, *, undo: bool) -> None:
+        """Forget the mark, after going back to it if ``undo``."""
+        if not self.sql.in_transaction:
+            return
+        with translated(self.path):
+            if undo:
+                self.sql.execute(f'ROLLBACK TO "{name}"')
+            self.sql.execute(f'RELEASE "{name}"')
+
+    def translated(self) -> "translated":
+        """Return a context that turns the errors of SQLite into ours."""
+        return translated(self.path)
+
+    def snapshot(self) -> "_Snapshot":
+        """Return a context in which all reads see one state of the file."""
+        return _Snapshot(self)
+
+
+class _Snapshot:
+    """A read transaction, or part of the transaction that is open already."""
+
+    __slots__ = ("_connection", "_outer", "_translated")
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._translated = translated(connection.path)
+
+    def __enter__(self) -> Self:
+        self._translated.__enter__()
+        connection = self._connection
+        try:
+            self._outer = not connection.sql.in_transaction
+            if self._outer:
+                connection.sql.execute("BEGIN")
+        except BaseException as error:
+            self._translated.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        sql = self._connection.sql
+        if self._outer and sql.in_transaction:
+            sql.execute("ROLLBACK")
+        self._translated.__exit__(kind, error, trace)
+
+
+class translated:  # noqa: N801 - used like a function
+    """A context that turns the errors of SQLite into ours."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, (sqlite3.Error, sqlite3.Warning)):
+            raise _translation(error, self._path) from error
+
+
+def _translation(error: Exception, path: str) -> errors.TMSError:
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = code & 0xFF if code is not None else None
+    text = str(error)
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return errors.Busy(
+            f"another writer held {path} for longer than the wait.",
+            hint="Nothing was written. Try again, or open with a longer timeout.",
+            ids=(path,),
+        )
+    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return errors.ReadOnly(
+            f"{path} cannot be written: {text}.", hint="Check its permissions.", ids=(path,)
+        )
+    if primary in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_CONSTRAINT,
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_MISMATCH,
+    ):
+        return errors.CorruptStore(
+            f"{path} contradicts its format: {text}.",
+            hint="Nothing was written. Run tms verify on it.",
+            ids=(path,),
+        )
+    if isinstance(error, sqlite3.ProgrammingError):
+        return errors.Misuse(
+            f"the memory on {path} cannot be used here: {text}",
+            hint="A closed memory must be opened again, and each thread opens its own.",
+            ids=(path,),
+        )
+    return errors.StoreFailed(
+        f"SQLite refused on {path}: {text}.",
+        hint="Nothing of the operation was kept. Check the disk.",
+        ids=(path,),
+    )
+
+
+def open_file(
+    path: str | os.PathLike[str], *, create: bool, read_only: bool, timeout: float
+) -> Connection:
+    """Open a file of ours, or make one.
+
+    Args:
+        path: where it is; ``:memory:`` for one that is never written to disk.
+        create: make it if there is none (an empty file counts as none).
+        read_only: never write to it.
+        timeout: seconds to wait for other writers.
+
+    Raises:
+        NoSuchFile: there is none and none was to be made.
+        NotATMSFile: it is not ours; it was not touched.
+        SchemaTooNew: it is of a later format.
+        Busy, StoreFailed, CorruptStore: what SQLite met.
+    """
+    name = os.fsdecode(path) if isinstance(path, bytes) else os.fspath(path)
+    if "\0" in name or not name:
+        raise errors.NotATMSFile(f"not a path: {name!r}.", hint="Give the path of a file.")
+    fresh = name == ":memory:" or _absent(name)
+    if fresh and (read_only or not create):
+        raise errors.NoSuchFile(
+            f"there is no memory at {name}.",
+            hint="Check the path, or let it be made (create=True, read_only=False).",
+            ids=(name,),
+        )
+    if not fresh:
+        _check_header(name)
+    with translated(name):
+        sql = _connect(name, read_only=read_only, timeout=timeout)
+    try:
+        connection = Connection(sql, name, read_only=read_only)
+        with translated(name):
+            _prepare(connection)
+    except BaseException:
+        sql.close()
+        raise
+    return connection
+
+
+def _absent(name: str) -> bool:
+    try:
+        return Path(name).stat().st_size == 0 and Path(name).is_file()
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError) as error:
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(name: str, error: Exception) -> errors.NotATMSFile:
+    reason = getattr(error, "strerror", None) or error
+    return errors.NotATMSFile(f"cannot read {name}: {reason}.", hint="Check the path.", ids=(name,))
+
+
+def _check_header(name: str) -> None:
+    """Refuse a foreign file before SQLite sees it: our id stands in its first page at once."""
+    try:
+        with Path(name).open("rb") as file:
+            header = file.read(_HEADER)
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    id = int.from_bytes(header[68:72], "big")
+    if header[:16] != _MAGIC or id != APPLICATION_ID:
+        what = (
+            f"a SQLite file of another application (application_id {id})"
+            if header[:16] == _MAGIC
+            else "not a SQLite file"
+        )
+        raise errors.NotATMSFile(
+            f"{name} is {what}; it was not touched.",
+            hint="Give the path of a memory, or a path where there is no file yet.",
+            ids=(name,),
+        )
+
+
+def _connect(name: str, *, read_only: bool, timeout: float) -> Any:
+    if name == ":memory:":
+        return sqlite3.connect(name, isolation_level=None)
+    mode = "ro" if read_only else "rwc"
+    uri = f"file:{quote(os.path.abspath(name))}?mode={mode}"
+    return sqlite3.connect(
+        uri, uri=True, timeout=timeout, isolation_level=None, cached_statements=256
+    )
+
+
+def _prepare(connection: Connection) -> None:
+    sql = connection.sql
+    for pragma in ("foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF"):
+        sql.execute(f"PRAGMA {pragma}")
+    (version,) = sql.execute("PRAGMA user_version").fetchone()
+    if version > FORMAT:
+        raise errors.SchemaTooNew(
+            f"{connection.path} has format {version}; this tms knows up to {FORMAT}.",
+            hint="Upgrade sqlite-tms to read it.",
+            ids=(connection.path,),
+        )
+    if version < FORMAT:
+        _lay_out(connection)
+    if not connection.read_only and connection.path != ":memory:":
+        sql.execute("PRAGMA journal_mode = WAL")
+    sql.execute("PRAGMA synchronous = NORMAL")
+
+
+def _lay_out(connection: Connection) -> None:
+    """Bring the file to this format, in one transaction, alone.
+
+    The rollback journal is still in use here, so application_id is in the file itself, not only
+    in a write-ahead log, by the time anyone can look.
+    """
+    connection.begin()
+    try:
+        (version,) = connection.sql.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.sql.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if version == 0 and tables:
+            raise errors.NotATMSFile(
+                f"{connection.path} holds tables of another application; it was not touched.",
+                hint="Give the path of a memory, or a path where there is no file yet.",
+                ids=(connection.path,),
+            )
+        if version < FORMAT:
+            database = Database(connection.sql, execute_plugins=False)
+            migrations.apply(database)
+        connection.commit()
+    except BaseException:
+        connection.rollback()
+        raise

@@ -1,0 +1,190 @@
+"""Adding to the record, and looking up what the next addition needs to know."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from tms.store.file import Connection
+
+SHARED = 0
+"""The scope of everything that has no owner."""
+
+Changes = Mapping[int, tuple[tuple[int, int | None] | None, tuple[int, int | None] | None]]
+"""Of each changed node the (rank, support) before and after; None is OUT."""
+
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+
+
+class Head(NamedTuple):
+    """The last commit; revision 0 is a file without any."""
+
+    revision: int
+    at: int
+    last_key: int
+    believed: int
+
+
+class Named(NamedTuple):
+    """What a ref names: a key, the role of its node, and the revision that declared it."""
+
+    key: int
+    role: str
+    revision: int
+
+
+class Record:
+    """The append-only tables, and the cached labels beside them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._sql = connection.sql
+
+    # ------------------------------------------------------------ looking up
+
+    def head(self) -> Head:
+        """Return the last commit. One seek."""
+        row = self._sql.execute(
+            "SELECT revision, at, last_key, believed FROM commits ORDER BY revision DESC LIMIT 1"
+        ).fetchone()
+        return Head(*row) if row else Head(0, 0, 0, 0)
+
+    def node(self, kind: str, id: str) -> Named | None:
+        """Return the node of that ref. One seek."""
+        row = self._sql.execute(
+            "SELECT node, role, revision FROM node WHERE scope = ? AND kind = ? AND id = ?",
+            (SHARED, kind, id),
+        ).fetchone()
+        return Named(*row) if row else None
+
+    def justification(self, id: str) -> Named | None:
+        """Return the justification of that id: a given name, or a digest in hex. One seek."""
+        if is_digest(id):
+            return self.same_justification(bytes.fromhex(id))
+        row = self._sql.execute(
+            "SELECT justification, revision FROM justification WHERE scope = ? AND name = ?",
+            (SHARED, id),
+        ).fetchone()
+        return Named(row[0], "justification", row[1]) if row else None
+
+    def same_justification(self, digest: bytes) -> Named | None:
+        """Return the justification with these premises, conclusions and rule. One seek."""
+        row = self._sql.execute(
+            "SELECT justification, revision FROM justification WHERE scope = ? AND digest = ?",
+            (SHARED, digest),
+        ).fetchone()
+        return Named(row[0], "justification", row[1]) if row else None
+
+    def identity(self, justification: int) -> tuple[bytes, str]:
+        """Return the digest of a justification and the id it is known by. One seek."""
+        digest, name = self._sql.execute(
+            "SELECT digest, name FROM justification WHERE justification = ?", (justification,)
+        ).fetchone()
+        return digest, name if name is not None else digest.hex()
+
+    def content(self, node: int) -> tuple[int, str | None]:
+        """Return the newest content of a node and its version; (0, None) if it has none."""
+        row = self._sql.execute(
+            "SELECT version, content FROM content WHERE node = ? ORDER BY version DESC LIMIT 1",
+            (node,),
+        ).fetchone()
+        return (row[0], row[1]) if row else (0, None)
+
+    def is_off(self, target: int) -> bool:
+        """Return whether the switch of the target is off. One seek."""
+        row = self._sql.execute("SELECT 1 FROM cache_off WHERE target = ?", (target,)).fetchone()
+        return row is not None
+
+    # ------------------------------------------------------------ adding
+
+    def add_nodes(self, rows: Sequence[tuple[int, str, str, str, int]]) -> None:
+        """Add (node, kind, id, role, revision) rows."""
+        self._sql.executemany(
+            f"INSERT INTO node (scope, node, kind, id, role, revision)"
+            f" VALUES ({SHARED}, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+    def add_contents(self, rows: Sequence[tuple[int, int, int, str]]) -> None:
+        """Add (node, version, revision, content) rows."""
+        self._sql.executemany(
+            "INSERT INTO content (node, version, revision, content) VALUES (?, ?, ?, ?)", rows
+        )
+
+    def add_justifications(
+        self, rows: Sequence[tuple[int, str | None, bytes, str | None, int]]
+    ) -> None:
+        """Add (justification, name, digest, rule, revision) rows."""
+        self._sql.executemany(
+            f"INSERT INTO justification (scope, justification, name, digest, rule, revision)"
+            f" VALUES ({SHARED}, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+    def add_premises(self, rows: Sequence[tuple[int, int]]) -> None:
+        """Add (justification, node) rows: what each needs."""
+        self._sql.executemany("INSERT INTO premise (justification, node) VALUES (?, ?)", rows)
+
+    def add_conclusions(self, rows: Sequence[tuple[int, int]]) -> None:
+        """Add (justification, node) rows: what each concludes."""
+        self._sql.executemany("INSERT INTO derive (justification, node) VALUES (?, ?)", rows)
+
+    def turn(self, revision: int, switches: Iterable[tuple[int, bool]]) -> None:
+        """Turn switches: (target, on) pairs, each a real turn."""
+        pairs = list(switches)
+        self._sql.executemany(
+            "INSERT INTO switch (revision, target, state) VALUES (?, ?, ?)",
+            [(revision, target, int(on)) for target, on in pairs],
+        )
+        self._sql.executemany(
+            "INSERT INTO cache_off (target) VALUES (?)",
+            [(target,) for target, on in pairs if not on],
+        )
+        self._sql.executemany(
+            "DELETE FROM cache_off WHERE target = ?", [(target,) for target, on in pairs if on]
+        )
+
+    def label(self, changes: Changes) -> None:
+        """Bring the cached labels up to date."""
+        self._sql.executemany(
+            "DELETE FROM cache_label WHERE node = ?",
+            [(node,) for node, (_, after) in changes.items() if after is None],
+        )
+        self._sql.executemany(
+            "INSERT OR REPLACE INTO cache_label (node, rank, support) VALUES (?, ?, ?)",
+            [(node, *after) for node, (_, after) in changes.items() if after is not None],
+        )
+
+    def add_transitions(self, revision: int, changes: Changes) -> None:
+        """Record the changes of belief; a change of rank alone is none."""
+        rows = []
+        for node in sorted(changes):
+            before, after = changes[node]
+            if after is None:
+                rows.append((revision, node, 0, None))
+            elif before is None:
+                rows.append((revision, node, 1, after[1]))
+            elif before[1] != after[1]:
+                rows.append((revision, node, 2, after[1]))
+        self._sql.executemany(
+            "INSERT INTO transition (revision, node, change, support) VALUES (?, ?, ?, ?)", rows
+        )
+
+    def add_new_transitions(self, revision: int, last_key: int) -> None:
+        """Record the belief of the nodes that are newer than a key, from their labels."""
+        self._sql.execute(
+            "INSERT INTO transition (revision, node, change, support)"
+            " SELECT ?, node, 1, support FROM cache_label WHERE node > ? ORDER BY node",
+            (revision, last_key),
+        )
+
+    def add_commit(self, head: Head, op: str, reason: str | None, by: str | None) -> None:
+        """Close the revision."""
+        self._sql.execute(
+            'INSERT INTO commits (revision, at, last_key, believed, op, reason, "by")'
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*head, op, reason, by),
+        )
+
+
+def is_digest(id: str) -> bool:
+    """Return whether a justification id has the form of a content hash."""
+    return _DIGEST.fullmatch(id) is not None
