@@ -340,7 +340,9 @@ class Draft:
         if not (self._contents or self._switches or self._next_key > self.base.last_key + 1):
             return False
         self._flush()
-        record, off, on = self._record, [], []
+        record = self._record
+        off: list[tuple[int, str]] = []
+        on: list[tuple[int, str]] = []
         for key, (state, role) in self._switches.items():
             (on if state else off).append((key, role))
         record.turn(self.revision, ((key, state) for key, (state, _) in self._switches.items()))

@@ -96,8 +96,8 @@ def _targets(beliefs: Beliefs, revision: int, op: str) -> tuple[Ref, ...]:
     elif op == "revise":
         keys = beliefs.revised(revision)
     elif op in ("justify", "axiom"):
-        keys = [key for key in beliefs.declared(revision)]
-    names = beliefs.names(keys).values()
+        keys = list(beliefs.declared(revision))
+    names = list(beliefs.names(keys).values())
     if op in ("justify", "axiom"):
         names = [(kind, id) for kind, id in names if kind == JUSTIFICATION]
     return _refs(sorted(names))

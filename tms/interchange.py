@@ -4,8 +4,8 @@
 
     {"commit": {"reason": "…", "by": "…"}}          begins a commit (tms import only)
     {"source": "VulnFeed:1", "content": {…}}
-    {"fact": "Vulnerable:svc-14", "content": {…}}
-    {"justification": "j1", "premises": ["VulnFeed:1"], "derives": ["Vulnerable:svc-14"], "rule": "…"}
+    {"fact": "Flag:svc-14", "content": {…}}
+    {"justification": "j1", "premises": ["VulnFeed:1"], "derives": ["Flag:svc-14"], "rule": "…"}
     {"axiom": "Policy:1", "rule": "…", "id": "…"}
     {"retract": ["VulnFeed:1"], "reason": "…", "by": "…"}
     {"unretract": ["VulnFeed:1"], "reason": "…", "by": "…"}

@@ -61,7 +61,7 @@ class Network(Protocol):
         ...
 
     def uses(self, nodes: Sequence[int]) -> Iterable[int]:
-        """Yield the justifications, switched on, that have one of the nodes among their premises."""
+        """Yield the justifications, switched on, that have one of the nodes as a premise."""
         ...
 
     def premises(self, justifications: Sequence[int]) -> Iterable[tuple[int, int, int | None]]:
@@ -193,7 +193,7 @@ class _Settlement:
         return adopted, list(hopeful)
 
     def _heights(self, justifications: Sequence[int], dead: set[int]) -> dict[int, int]:
-        """Return the highest premise rank of each that fires; add each that does not to ``dead``."""
+        """Return the highest premise rank of each that fires; add the others to ``dead``."""
         heights = dict.fromkeys(justifications, 0)
         for justification, premise, stored in self._network.premises(justifications):
             label = self._now.get(premise, _STORED)

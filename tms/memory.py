@@ -18,7 +18,7 @@ from tms.store import Audit, Connection, open_file, versions
 from tms.verification import verify
 
 
-def open(  # noqa: A001 - the name is contract: tms.open
+def open(
     path: str | PathLike[str],
     *,
     clock: Clock | None = None,
@@ -199,7 +199,8 @@ class Memory(Reader):
         Args:
             ref: which.
             content: all of the new content, as a JSON object.
-            reason, by: why and by whom.
+            reason: why.
+            by: by whom.
 
         Returns:
             The report, falsy if the content is the same as before. Belief does not change.
@@ -225,7 +226,8 @@ class Memory(Reader):
 
         Args:
             refs: one or several; those that are off already are left as they are.
-            reason, by: why and by whom.
+            reason: why.
+            by: by whom.
 
         Returns:
             The report, falsy if nothing was switched. Inside a batch it can be read only as
@@ -260,7 +262,8 @@ class Memory(Reader):
         leaves nothing of the batch it passes through.
 
         Args:
-            reason, by: why and by whom; where they are not given, those of its verbs are kept.
+            reason: why; if it is not given, the reasons of the verbs inside are kept.
+            by: by whom; likewise.
 
         Returns:
             The batch; ``batch.report`` is the report, after its end.
@@ -279,7 +282,8 @@ class Memory(Reader):
 
         Args:
             rows: objects such as ``{"source": "Feed:1", "content": {...}}``; see ``tms import``.
-            reason, by: why and by whom.
+            reason: why.
+            by: by whom.
             progress: called now and then with the number of rows read so far.
 
         Returns:

@@ -187,7 +187,7 @@ class Anchor(_Text):
 
     @property
     def revision(self) -> int:
-        """The number of the commit: 1, 2, 3 …"""
+        """The number of the commit, from 1 up."""
         return int(self[3:19])
 
     @property

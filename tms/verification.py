@@ -1,4 +1,4 @@
-"""Does a file keep its promises? Everything is worked out again, by other means than the engine's."""
+"""Does a file keep its promises? All is worked out again, by other means than the engine's."""
 
 import hashlib
 import json
@@ -310,9 +310,7 @@ class _File:
                 held[node] = support
             else:
                 held.pop(node, None)
-        off = {}
-        for _, target, state in self._switches:
-            off[target] = state
+        state = {target: state for _, target, state in self._switches}
         labels = {node: (rank, support) for node, rank, support in self._audit.rows("cache_label")}
         wrong = [
             self._name(node)
@@ -328,7 +326,7 @@ class _File:
         cached_off = {row[0] for row in self._audit.rows("cache_off")}
         wrong += [
             f"switch of {self._name(key)}"
-            for key in sorted(cached_off ^ {key for key, state in off.items() if state == 0})
+            for key in sorted(cached_off ^ {key for key, on in state.items() if not on})
         ]
         self._findings.add(
             "cache", "the cache is not what the record says (run tms rebuild)", wrong

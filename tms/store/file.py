@@ -20,6 +20,10 @@ APPLICATION_ID = 0x544D5331
 FORMAT = 1
 """The version of the file format that this code reads and writes (``user_version``)."""
 
+CACHE_KIB = 64 * 1024
+"""How much of a file SQLite may keep in memory. A cascade or a load larger than this spills pages
+to the log again and again; a small change never fills it."""
+
 _MAGIC = b"SQLite format 3\x00"
 _HEADER = 100
 
@@ -156,7 +160,7 @@ class _Snapshot:
         self._translated.__exit__(kind, error, trace)
 
 
-class translated:  # noqa: N801 - used like a function
+class translated:
     """A context that turns the errors of SQLite into ours."""
 
     __slots__ = ("_path",)
@@ -318,6 +322,7 @@ def _prepare(connection: Connection) -> None:
     if not connection.read_only and connection.path != ":memory:":
         sql.execute("PRAGMA journal_mode = WAL")
     sql.execute("PRAGMA synchronous = NORMAL")
+    sql.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 
 
 def _lay_out(connection: Connection) -> None:

@@ -155,7 +155,7 @@ class Record:
 
     def add_transitions(self, revision: int, changes: Changes) -> None:
         """Record the changes of belief; a change of rank alone is none."""
-        rows = []
+        rows: list[tuple[int, int, int, int | None]] = []
         for node in sorted(changes):
             before, after = changes[node]
             if after is None:
