@@ -27,7 +27,7 @@ PROGRESS = 5_000
 
 
 class _Row(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class _Source(_Row):

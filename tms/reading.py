@@ -149,7 +149,7 @@ class Reader:
 
     def scan(
         self, *, kind: str | None = None, limit: int = _PAGE, after: str | None = None
-    ) -> Page[Node]:
+    ) -> "Page[Node]":
         """Return a page of all sources and facts on record, IN or OUT, by (kind, id).
 
         The pages of one scan all show the revision at which it began, whatever is written
