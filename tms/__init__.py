@@ -92,6 +92,6 @@ __all__ = [
 def __getattr__(name: str) -> str:
     if name != "__version__":
         raise AttributeError(f"module 'tms' has no attribute {name!r}")
-    from importlib.metadata import version  # noqa: PLC0415 - a tenth of the import, seldom asked
+    from importlib.metadata import version  # a tenth of the import, seldom asked
 
     return version("sqlite-tms")

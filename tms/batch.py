@@ -27,9 +27,11 @@ class Writer:
         self._clock = clock
         self._record = Record(connection)
         self._beliefs = Beliefs(connection)
-        self._network = SqlNetwork(connection)
         self._outermost: Batch | None = None
         self._broken = False
+
+    def _network(self) -> SqlNetwork:
+        return SqlNetwork(self.connection)
 
     def batch(self, op: str, reason: str | None = None, by: str | None = None) -> "Batch":
         """Return a commit to be made.

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from typing import Any
 
@@ -30,12 +30,14 @@ class Draft:
 
     Args:
         record: where to add.
-        network: the graph, for the labelling.
+        network: makes a view of the graph for one settlement.
         at: the time of the commit, in milliseconds.
         flush: how many added rows are kept in memory.
     """
 
-    def __init__(self, record: Record, network: Network, at: int, *, flush: int = FLUSH) -> None:
+    def __init__(
+        self, record: Record, network: Callable[[], Network], at: int, *, flush: int = FLUSH
+    ) -> None:
         self._record = record
         self._network = network
         self.base = record.head()
@@ -326,7 +328,7 @@ class Draft:
             self._names = {}
 
     def _settle(self, turned: Turned) -> None:
-        changes = settle(self._network, turned)
+        changes = settle(self._network(), turned)
         self._record.label(changes)
         for node, (before, after) in changes.items():
             self._gained += (after is not None and after[1] is not None) - (

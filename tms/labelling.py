@@ -174,12 +174,11 @@ class _Settlement:
         block = 16
         rows = iter(self._network.derivations(facts)) if facts else iter(())
         while len(adopted) < len(facts) and (pairs := list(islice(rows, block))):
-            heights = self._heights(
-                list(
-                    dict.fromkeys(j for fact, j in pairs if fact not in adopted and j not in dead)
-                ),
-                dead,
-            )
+            block *= 4
+            pairs = [pair for pair in pairs if pair[1] not in dead and pair[0] not in adopted]
+            if not pairs:
+                continue
+            heights = self._heights([pair[1] for pair in pairs], dead)
             for fact, justification in pairs:
                 height = heights.get(justification)
                 if height is None or fact in adopted:
@@ -189,13 +188,12 @@ class _Settlement:
                     hopeful.pop(fact, None)
                 else:
                     hopeful[fact] = None
-            block *= 4
         return adopted, list(hopeful)
 
     def _heights(self, justifications: Sequence[int], dead: set[int]) -> dict[int, int]:
         """Return the highest premise rank of each that fires; add the others to ``dead``."""
         heights = dict.fromkeys(justifications, 0)
-        for justification, premise, stored in self._network.premises(justifications):
+        for justification, premise, stored in self._network.premises(list(heights)):
             label = self._now.get(premise, _STORED)
             rank = stored if label is _STORED else label and label[0]
             if rank is None:

@@ -137,7 +137,9 @@ class Record:
 
     def label(self, changes: Changes) -> None:
         """Bring the cached labels up to date."""
-        out, came, kept = [], [], []
+        out: list[int] = []
+        came: list[tuple[int, int, int | None]] = []
+        kept: list[tuple[int, int, int | None]] = []
         for node, (before, after) in changes.items():
             if after is None:
                 out.append(node)
@@ -149,7 +151,9 @@ class Record:
 
     def add_transitions(self, revision: int, changes: Changes) -> None:
         """Record the changes of belief; a change of rank alone is none."""
-        out, came, moved = [], [], []
+        out: list[int] = []
+        came: list[int] = []
+        moved: list[int] = []
         for node, (before, after) in changes.items():
             if after is None:
                 out.append(node)
