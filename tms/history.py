@@ -47,7 +47,6 @@ def report(beliefs: Beliefs, revision: int) -> Report:
     Cost: grows with what the commit moved and the uses of what went OUT, not with the file.
     """
     commit = beliefs.commit(revision)
-    assert commit is not None
     return Report(
         op=commit.op,
         changed=True,
@@ -139,8 +138,8 @@ def log(beliefs: Beliefs, after: int, upto: int) -> Iterator[Commit]:
                 op=row.op,
                 reason=row.reason,
                 by=row.by,
-                died=row.died,
-                revived=row.revived,
+                died=beliefs.count_moved(row.revision, 0),
+                revived=beliefs.count_moved(row.revision, 1),
                 believed=row.believed,
             )
         after = rows[-1].revision
@@ -171,7 +170,6 @@ def events(beliefs: Beliefs, named: Named, at: int) -> tuple[Event, ...]:
     told = []
     for revision, _, event in happened:
         commit = commits[revision]
-        assert commit is not None
         told.append(
             Event.model_validate(
                 {

@@ -73,14 +73,11 @@ SELECT n.kind, n.id, n.role, n.revision, c.at,
 FROM node AS n JOIN commits AS c ON c.revision = n.revision
 """
 
-_LOG = """
-SELECT c.revision, c.at, c.op, c.reason, c."by",
-    (SELECT count(*) FROM transition AS t JOIN node AS n ON n.node = t.node
-        WHERE t.revision = c.revision AND t.change = 0 AND n.role = 'fact'),
-    (SELECT count(*) FROM transition AS t JOIN node AS n ON n.node = t.node
-        WHERE t.revision = c.revision AND t.change = 1 AND n.role = 'fact'),
-    c.believed
-FROM commits AS c
+_COMMIT = 'SELECT revision, at, op, reason, "by", believed FROM commits'
+
+_MOVED = """
+SELECT count(*) FROM transition AS t CROSS JOIN node AS n ON n.node = t.node
+WHERE t.revision = ? AND t.change = ? AND n.role = 'fact'
 """
 
 
@@ -100,15 +97,13 @@ class NodeRow(NamedTuple):
 
 
 class CommitRow(NamedTuple):
-    """A commit and how many facts it moved."""
+    """A commit as it was made."""
 
     revision: int
     at: int
     op: str
     reason: str | None
     by: str | None
-    died: int
-    revived: int
     believed: int
 
 
@@ -198,18 +193,24 @@ class Beliefs:
 
     # ------------------------------------------------------------ commits
 
-    def commit(self, revision: int) -> CommitRow | None:
-        """Return a commit. Grows with the beliefs it moved."""
-        row = self._sql.execute(_LOG + "WHERE c.revision = ?", (revision,)).fetchone()
-        return CommitRow(*row) if row else None
+    def commit(self, revision: int) -> CommitRow:
+        """Return a commit that there is. One seek."""
+        return CommitRow(
+            *self._sql.execute(_COMMIT + " WHERE revision = ?", (revision,)).fetchone()
+        )
 
     def commits(self, after: int, upto: int, limit: int) -> list[CommitRow]:
         """Return a page of the commits after a revision, oldest first."""
         rows = self._sql.execute(
-            _LOG + "WHERE c.revision > ? AND c.revision <= ? ORDER BY c.revision LIMIT ?",
+            _COMMIT + " WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",
             (after, upto, limit),
         )
         return [CommitRow(*row) for row in rows]
+
+    def count_moved(self, revision: int, change: int) -> int:
+        """Count the facts that went OUT (0) or came IN (1) in a commit. Grows with them."""
+        (count,) = self._sql.execute(_MOVED, (revision, change)).fetchone()
+        return int(count)
 
     def at(self, revision: int) -> int | None:
         """Return when a revision was committed, in milliseconds. One seek."""
