@@ -103,29 +103,27 @@ def _targets(beliefs: Beliefs, revision: int, op: str) -> tuple[Ref, ...]:
 
 
 def _survivors(beliefs: Beliefs, revision: int) -> tuple[Survivor, ...]:
-    lost: dict[int, list[int]] = {}
-    for fact, justification in beliefs.survived(revision):
-        lost.setdefault(fact, []).append(justification)
+    lost: dict[int, list[str]] = {}
+    for fact, id in beliefs.survived(revision):
+        lost.setdefault(fact, []).append(id)
     if not lost:
         return ()
-    via: dict[int, list[int]] = {fact: [] for fact in lost}
-    for fact, justification in beliefs.firing(list(lost), revision):
-        via[fact].append(justification)
-    supports = beliefs.supports(list(lost), revision)
-    keys = {key for keys in (*lost.values(), *via.values()) for key in keys}
-    names = beliefs.names(sorted({*lost, *keys}))
-
-    def ids(keys: list[int]) -> tuple[str, ...]:
-        return tuple(sorted(names[key][1] for key in keys))
-
+    facts = list(lost)
+    via: dict[int, list[str]] = {fact: [] for fact in facts}
+    supports: dict[int, str] = {}
+    for fact, id, rests in beliefs.firing(facts, revision):
+        via[fact].append(id)
+        if rests:
+            supports[fact] = id
+    names = beliefs.names(facts)
     return tuple(
         Survivor(
             fact=Ref.kept(*names[fact]),
-            via=ids(via[fact]),
-            lost=ids(lost[fact]),
-            support=names[supports[fact]][1],
+            via=tuple(sorted(via[fact])),
+            lost=tuple(sorted(lost[fact])),
+            support=supports[fact],
         )
-        for fact in sorted(lost, key=names.__getitem__)
+        for fact in sorted(facts, key=names.__getitem__)
     )
 
 

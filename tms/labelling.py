@@ -130,13 +130,13 @@ class _Settlement:
 
     def lose(self, nodes: Sequence[int], justifications: Sequence[int]) -> list[int]:
         """Take OUT what rests on what was switched off; return the facts to look at again."""
-        network, now = self._network, self._now
+        network, now, before = self._network, self._now, self._before
         switched_off = set(nodes)
         dead = set(justifications)
         hopeful: list[int] = []
         waves = _Waves()
         for node, rank, support in network.labels(nodes):
-            waves.add(rank, node, support)
+            waves.wave(rank)[node] = support
         self._disturb(justifications, waves)
         for rank, wave in waves:
             adopted, pending = self._alternatives(
@@ -145,8 +145,8 @@ class _Settlement:
             hopeful += pending
             gone = []
             for node, support in wave.items():
-                label = adopted.get(node)
-                self._set(node, label, (rank, support))
+                before[node] = (rank, support)
+                label = now[node] = adopted.get(node)
                 if label is None:
                     gone.append(node)
             fallen = [j for j in dict.fromkeys(network.uses(gone)) if j not in dead]
@@ -156,9 +156,10 @@ class _Settlement:
 
     def _disturb(self, justifications: Sequence[int], waves: "_Waves") -> None:
         """Queue the facts that rest on one of the justifications, which no longer fire."""
+        now, wave = self._now, waves.wave
         for justification, fact, rank, support in self._network.conclusions(justifications):
-            if rank is not None and support == justification and fact not in self._now:
-                waves.add(rank, fact, support)
+            if support == justification and rank is not None and fact not in now:
+                wave(rank)[fact] = support
 
     def _alternatives(
         self, facts: Sequence[int], below: int, dead: set[int]
@@ -236,12 +237,13 @@ class _Waves:
         self._ranks: list[int] = []
         self._waves: dict[int, dict[int, int | None]] = {}
 
-    def add(self, rank: int, node: int, support: int | None) -> None:
+    def wave(self, rank: int) -> dict[int, int | None]:
+        """Return the facts of a rank so far, each with the support it lost."""
         wave = self._waves.get(rank)
         if wave is None:
             wave = self._waves[rank] = {}
             heappush(self._ranks, rank)
-        wave[node] = support
+        return wave
 
     def __iter__(self) -> Iterator[tuple[int, dict[int, int | None]]]:
         while self._ranks:
