@@ -9,7 +9,7 @@ from tms.content import check_text
 from tms.draft import Draft
 from tms.errors import Misuse, TMSError
 from tms.models import Report
-from tms.store import Beliefs, Connection, Record, SqlNetwork
+from tms.store import Audit, Beliefs, Connection, Record, SqlNetwork
 
 _REPORTED = ("retract", "unretract", "revise", "batch")
 
@@ -25,6 +25,7 @@ class Writer:
         self.connection = connection
         self.draft: Draft | None = None
         self._clock = clock
+        self._audit = Audit(connection)
         self._record = Record(connection)
         self._beliefs = Beliefs(connection)
         self._network = SqlNetwork(connection)
@@ -51,6 +52,7 @@ class Writer:
             self.connection.begin()
             try:
                 with self.connection.translated():
+                    self._audit.mend()
                     self.draft = Draft(self._record, self._network, milliseconds(self._clock()))
             except BaseException:
                 self.connection.rollback()

@@ -373,12 +373,12 @@ class Memory(Reader):
         self._upkeep(Audit(self._connection).rebuild)
 
     def mend(self) -> None:
-        """Rebuild the cache if it was dropped or emptied. A few index seeks if it was not."""
+        """Rebuild the cache if it was dropped or emptied. Two index seeks if it was not."""
         audit = Audit(self._connection)
         with self._connection.snapshot():
             stands = audit.cache_stands()
         if not stands:
-            self._upkeep(lambda: None if audit.cache_stands() else audit.rebuild())
+            self._upkeep(audit.mend)
 
     def _upkeep(self, work: Callable[[], None]) -> None:
         if self._writer.draft is not None:
