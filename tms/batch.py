@@ -58,7 +58,7 @@ class Writer:
                 self.connection.rollback()
                 raise
             self._outermost, self._broken = batch, False
-        elif self._broken or not self.connection.sql.in_transaction:
+        elif self._broken or not self.connection.in_transaction:
             raise Misuse(
                 "this batch failed before; nothing of it will be kept.",
                 hint="Leave it, and begin another.",
@@ -79,7 +79,7 @@ class Writer:
         """Settle, close and keep the open commit, all or nothing; make the report of it."""
         draft = self.draft
         try:
-            if draft is None or self._broken or not self.connection.sql.in_transaction:
+            if draft is None or self._broken or not self.connection.in_transaction:
                 raise Misuse(
                     "something in this batch failed and was passed over; nothing of it was kept.",
                     hint="Let the error of a verb leave the batch.",

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from tms import history
 from tms.batch import Batch, Writer
-from tms.clock import Clock, system_clock
+from tms.clock import Clock, checked
 from tms.content import canonical
 from tms.errors import InvalidArgument, InvalidContent, Misuse
 from tms.interchange import check_premises, check_said, take
@@ -49,8 +49,9 @@ def open(
     """
     if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout >= 0:
         raise InvalidArgument(f"timeout is {timeout!r}.", hint="Give seconds, 0 or more.")
+    told_by = checked(clock)
     connection = open_file(path, create=create, read_only=read_only, timeout=timeout)
-    memory = Memory(connection, clock or system_clock)
+    memory = Memory(connection, told_by)
     try:
         if not read_only:
             memory.mend()
