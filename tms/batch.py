@@ -149,10 +149,17 @@ class Batch:
         if self._outermost is not self:
             self.draft.say(self.reason, self.by)
             if self._composite:
-                with self._writer.connection.translated():
-                    self._mark = self.draft.mark()
-                self._writer.connection.savepoint(self._name)
+                self._join()
         return self
+
+    def _join(self) -> None:
+        try:
+            with self._writer.connection.translated():
+                self._mark = self.draft.mark()
+            self._writer.connection.savepoint(self._name)
+        except BaseException:
+            self._writer.fail()
+            raise
 
     def __exit__(
         self,
@@ -179,7 +186,11 @@ class Batch:
 
     def _leave(self, error: BaseException | None) -> None:
         if self._mark is not None:
-            self._writer.connection.release(self._name, undo=error is not None)
+            try:
+                self._writer.connection.release(self._name, undo=error is not None)
+            except BaseException:
+                self._writer.fail()
+                raise
             if error is not None:
                 self.draft.restore(self._mark)
         elif error is not None and not isinstance(error, TMSError):

@@ -303,21 +303,18 @@ class Memory(Reader):
             read = take(rows, draft, progress)
             new = {role: count - start[role] for role, count in draft.counts.items()}
             turned = draft.turned - turned
-        with self._connection.snapshot():
-            before = history.anchor(self._beliefs, draft.base.revision)
-            after = history.anchor(self._beliefs, draft.revision) if batch.changed else before
-            believed = self._beliefs.believed(draft.revision) if batch.changed else None
+        head = draft.head if batch.changed else draft.base
         return Loaded(
             changed=batch.changed,
-            before=before,
-            after=after,
+            before=history.anchor_of(draft.base),
+            after=history.anchor_of(head),
             rows=read,
             sources=new["source"],
             facts=new["fact"],
             justifications=new[JUSTIFICATION],
             switched=turned,
             believed_before=draft.base.believed,
-            believed_after=draft.base.believed if believed is None else believed,
+            believed_after=head.believed,
         )
 
     # ------------------------------------------------------------ time and upkeep
