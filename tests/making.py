@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 
 import tms
 
@@ -73,3 +74,27 @@ def tables(connection: sqlite3.Connection) -> list[str]:
         for (name,) in rows
         if not name.startswith(("cache_", "sqlite_")) and name != "_sqlite_migrations"
     ]
+
+
+def wander(memory: tms.Memory, random: Random, steps: int) -> list[tms.Ref]:
+    """Record a small world at random, rings and switches included; return its justifications."""
+    nodes = [memory.source(f"S:{number}") for number in range(4)]
+    facts = [memory.fact(f"F:{number}") for number in range(8)]
+    nodes += facts
+    justifications: list[tms.Ref] = []
+    for step in range(steps):
+        act = random.choice(["justify", "justify", "retract", "unretract", "axiom", "revise"])
+        if act == "justify":
+            derived = random.sample(facts, random.randint(1, 2))
+            needed = random.sample([node for node in nodes if node not in derived], 2)
+            id = f"j{step}" if random.random() < 0.5 else None
+            rule = random.choice([None, "one", "two"])
+            justifications.append(memory.justify(derived, needed, rule=rule, id=id))
+        elif act == "axiom":
+            justifications.append(memory.axiom(random.choice(facts), rule="said"))
+        elif act == "revise":
+            memory.revise(random.choice(nodes), content={"step": step})
+        else:
+            refs = random.sample(nodes + justifications, random.randint(1, 3))
+            (memory.retract if act == "retract" else memory.unretract)(refs, reason=act)
+    return list(dict.fromkeys(justifications))
