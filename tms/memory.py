@@ -180,7 +180,7 @@ class Memory(Reader):
     def axiom(self, conclusions: object, *, rule: str | None = None, id: str | None = None) -> Ref:
         """Record that the conclusions hold without premises, on purpose.
 
-        Args, returns and raises as ``justify``. Retract the returned ref to withdraw it.
+        Args, returns, raises and costs as ``justify``. Retract the returned ref to withdraw it.
         """
         derived = refs_of(conclusions)
         check_said(rule, id)
@@ -268,6 +268,11 @@ class Memory(Reader):
 
         Returns:
             The batch; ``batch.report`` is the report, after its end.
+
+        Raises:
+            InvalidContent: the reason or the name cannot be kept.
+
+        Cost: what its verbs cost, and one settlement for all of them.
         """
         return self._writer.batch("batch", reason, by)
 
@@ -351,6 +356,9 @@ class Memory(Reader):
 
         Returns:
             The verification: truthy when sound, else with findings.
+
+        Raises:
+            InvalidArgument: ``revisions`` is not 1 or more.
 
         Cost: grows with the file, times the revisions compared.
         """
