@@ -294,6 +294,12 @@ class Draft:
         """How many switches will have been turned."""
         return len(self._switches)
 
+    @property
+    def head(self) -> Head:
+        """What the head becomes when this is kept."""
+        believed = self.base.believed + self._gained
+        return Head(self.revision, self._at, self._next_key - 1, believed)
+
     def _relieve(self) -> None:
         if len(self._premises) + len(self._conclusions) + len(self._nodes) >= self._flush_at:
             self._take_in()
@@ -335,7 +341,11 @@ class Draft:
                 before is not None and before[1] is not None
             )
             if node <= self.base.last_key:
-                self._moves[node] = (self._moves.get(node, (before,))[0], after)
+                first = self._moves.get(node, (before,))[0]
+                if first is None and after is None:  # came and went within the commit
+                    del self._moves[node]
+                else:
+                    self._moves[node] = (first, after)
 
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
         """Settle and close the commit; return False, with nothing written, if it is empty."""
@@ -364,7 +374,7 @@ class Draft:
         if self._next_key > self.base.last_key + 1:
             record.add_new_transitions(self.revision, self.base.last_key)
         record.add_commit(
-            Head(self.revision, self._at, self._next_key - 1, self.base.believed + self._gained),
+            self.head,
             op,
             reason if reason is not None or not self._reasons else "; ".join(self._reasons),
             by if by is not None or not self._by else ", ".join(self._by),

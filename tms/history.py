@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tms.errors import NoSuchAnchor
 from tms.models import Commit, Event, Report, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
-from tms.store import Beliefs, Named
+from tms.store import Beliefs, Head, Named
 
 _LOG_PAGE = 500
 
@@ -15,6 +15,11 @@ def anchor(beliefs: Beliefs, revision: int) -> Anchor | None:
     """Return the anchor of a revision; None for revision 0."""
     at = beliefs.at(revision)
     return None if at is None else Anchor.kept(revision, at)
+
+
+def anchor_of(head: Head) -> Anchor | None:
+    """Return the anchor of a head; None if there is no commit yet."""
+    return Anchor.kept(head.revision, head.at) if head.revision else None
 
 
 def revision_of(beliefs: Beliefs, text: str, head: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from tms import history
 from tms.batch import Batch, Writer
-from tms.clock import Clock, system_clock
+from tms.clock import Clock, checked
 from tms.content import canonical
 from tms.errors import InvalidArgument, InvalidContent, Misuse
 from tms.interchange import check_premises, check_said, take
@@ -49,8 +49,9 @@ def open(
     """
     if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout >= 0:
         raise InvalidArgument(f"timeout is {timeout!r}.", hint="Give seconds, 0 or more.")
+    told_by = checked(clock)
     connection = open_file(path, create=create, read_only=read_only, timeout=timeout)
-    memory = Memory(connection, clock or system_clock)
+    memory = Memory(connection, told_by)
     try:
         if not read_only:
             memory.mend()
@@ -179,7 +180,7 @@ class Memory(Reader):
     def axiom(self, conclusions: object, *, rule: str | None = None, id: str | None = None) -> Ref:
         """Record that the conclusions hold without premises, on purpose.
 
-        Args, returns and raises as ``justify``. Retract the returned ref to withdraw it.
+        Args, returns, raises and costs as ``justify``. Retract the returned ref to withdraw it.
         """
         derived = refs_of(conclusions)
         check_said(rule, id)
@@ -267,6 +268,11 @@ class Memory(Reader):
 
         Returns:
             The batch; ``batch.report`` is the report, after its end.
+
+        Raises:
+            InvalidContent: the reason or the name cannot be kept.
+
+        Cost: what its verbs cost, and one settlement for all of them.
         """
         return self._writer.batch("batch", reason, by)
 
@@ -302,21 +308,18 @@ class Memory(Reader):
             read = take(rows, draft, progress)
             new = {role: count - start[role] for role, count in draft.counts.items()}
             turned = draft.turned - turned
-        with self._connection.snapshot():
-            before = history.anchor(self._beliefs, draft.base.revision)
-            after = history.anchor(self._beliefs, draft.revision) if batch.changed else before
-            believed = self._beliefs.believed(draft.revision) if batch.changed else None
+        head = draft.head if batch.changed else draft.base
         return Loaded(
             changed=batch.changed,
-            before=before,
-            after=after,
+            before=history.anchor_of(draft.base),
+            after=history.anchor_of(head),
             rows=read,
             sources=new["source"],
             facts=new["fact"],
             justifications=new[JUSTIFICATION],
             switched=turned,
             believed_before=draft.base.believed,
-            believed_after=draft.base.believed if believed is None else believed,
+            believed_after=head.believed,
         )
 
     # ------------------------------------------------------------ time and upkeep
@@ -354,6 +357,9 @@ class Memory(Reader):
         Returns:
             The verification: truthy when sound, else with findings.
 
+        Raises:
+            InvalidArgument: ``revisions`` is not 1 or more.
+
         Cost: grows with the file, times the revisions compared.
         """
         if revisions is not None and (isinstance(revisions, bool) or revisions < 1):
@@ -373,12 +379,12 @@ class Memory(Reader):
         self._upkeep(Audit(self._connection).rebuild)
 
     def mend(self) -> None:
-        """Rebuild the cache if it was dropped or emptied. A few index seeks if it was not."""
+        """Rebuild the cache if it was dropped or emptied. Two index seeks if it was not."""
         audit = Audit(self._connection)
         with self._connection.snapshot():
             stands = audit.cache_stands()
         if not stands:
-            self._upkeep(lambda: None if audit.cache_stands() else audit.rebuild())
+            self._upkeep(audit.mend)
 
     def _upkeep(self, work: Callable[[], None]) -> None:
         if self._writer.draft is not None:

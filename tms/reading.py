@@ -128,6 +128,9 @@ class Reader:
         Args:
             kind: only facts of this kind.
 
+        Raises:
+            InvalidRef: there can be no such kind.
+
         Cost: an index seek for each node on record (of that kind), a page at a time.
         """
         _check_kind(kind)
@@ -161,6 +164,7 @@ class Reader:
             after: the ``next_cursor`` of the page before.
 
         Raises:
+            InvalidRef: there can be no such kind.
             InvalidCursor: the cursor is damaged, of another kind, view or file.
             InvalidArgument: the limit is out of range.
 
