@@ -225,5 +225,5 @@ def _table(*headers: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for header in headers:
         # an anchor stays in one piece, whatever else is in its column
-        table.add_column(header, overflow="fold", min_width=_ANCHOR if header == "commit" else None)
+        table.add_column(header, overflow="fold", width=_ANCHOR if header == "commit" else None)
     return table
