@@ -19,6 +19,7 @@ import tms
 from tms import interchange
 
 _GZIP = b"\x1f\x8b"
+_STDIN = "standard input"
 _OF_A_ROW = (
     tms.InvalidContent,
     tms.InvalidJustification,
@@ -38,8 +39,9 @@ def content_of(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     hint = """Write a JSON object, for instance --content '{"text": "…"}', or - for stdin."""
+    given = _read_stdin() if text == "-" else text
     try:
-        content = json.loads(_stdin().read() if text == "-" else text)
+        content = json.loads(given)
     except RecursionError:
         raise tms.InvalidContent("the content is nested too deeply.", hint=hint) from None
     except ValueError as error:
@@ -55,6 +57,13 @@ def _stdin() -> BinaryIO:
     if sys.stdin is None:
         raise tms.InvalidArgument("standard input is closed.", hint="Give a file instead of -.")
     return sys.stdin.buffer
+
+
+def _read_stdin() -> bytes:
+    try:
+        return _stdin().read()
+    except OSError as error:
+        raise _unreadable(_STDIN, error) from None
 
 
 class Lines:
@@ -110,7 +119,7 @@ def opened(name: str) -> Iterator[Lines]:
         InvalidArgument: it cannot be read.
     """
     if name == "-":
-        yield Lines(_stdin(), "standard input")
+        yield Lines(_stdin(), _STDIN)
     else:
         with _file(name) as file:
             yield Lines(file, name)
@@ -130,7 +139,7 @@ def _file(name: str) -> BinaryIO:
 def _unreadable(name: str, error: Exception) -> tms.InvalidArgument:
     reason = getattr(error, "strerror", None) or error
     return tms.InvalidArgument(
-        f"cannot read {name}: {reason}.", hint="Give a file of JSON Lines.", ids=(name,)
+        f"cannot read {name}: {reason}.", hint="Give a file, or another one.", ids=(name,)
     )
 
 
@@ -150,6 +159,7 @@ class Bar:
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
+        self._shown = False
         self._console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("{task.fields[rows]:,} rows"),
@@ -177,9 +187,11 @@ class Bar:
         """Show that so many rows were read, in the commits before and in this one."""
         rows = before + more
         if self._console.is_terminal and rows >= interchange.PROGRESS:
+            self._shown = True
             self._bar.start()
             self._bar.update(self._task, completed=self._lines.position, rows=rows)
 
     def clear(self) -> None:
         """Take the bar off the terminal, so that something else can be written there."""
-        self._bar.stop()
+        if self._shown:
+            self._bar.stop()

@@ -85,6 +85,12 @@ class Program(click.Group):
             message = "interrupted; nothing of an unfinished commit was kept."
             _complain("interrupted", message, "", (), with_json=with_json)
             status = INTERRUPTED
+        except OSError as error:  # those of files are ours by now
+            _hush()
+            message = f"the output could not be written: {error.strerror or error}."
+            hint = "What was written to the memory is kept; see tms log."
+            _complain("output-failed", message, hint, (), with_json=with_json)
+            status = FAILED
         sys.exit(status if isinstance(status, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -93,18 +99,9 @@ class Program(click.Group):
             result = super().invoke(ctx)
             if sys.stdout is not None:
                 sys.stdout.flush()
-        except tms.TMSError:  # some are OSErrors, too
-            raise
         except BrokenPipeError:
             _hush()
             raise click.exceptions.Exit(NO_READER) from None
-        except OSError as error:
-            _hush()
-            reason = error.strerror or str(error)
-            raise tms.StoreFailed(
-                f"the output could not be written: {reason}.",
-                hint="What the verb wrote to the memory was kept; see tms log.",
-            ) from None
         return result
 
 
