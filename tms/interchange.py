@@ -212,9 +212,12 @@ def commits(rows: Iterable[Mapping[str, Any]]) -> Iterator[Group]:
 
 
 def _commit(row: Mapping[str, Any]) -> _Commit:
+    if set(row) != {"commit"} or not isinstance(row["commit"], Mapping):
+        raise InvalidContent(
+            f"a commit row has one key and an object in it: {_short(row)}.",
+            hint='For instance {"commit": {"reason": "nightly feed"}}.',
+        )
     try:
-        if set(row) != {"commit"}:
-            raise InvalidContent(f"a commit row has one key: {_short(row)}.", hint=_FORMS)
         return _Commit.model_validate(row["commit"])
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
@@ -233,7 +236,11 @@ def objects(lines: Iterable[str | bytes]) -> Iterator[Mapping[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode("utf-8-sig") if isinstance(line, bytes) else line)
+        except json.JSONDecodeError as error:
+            raise InvalidContent(
+                f"line {number} is no JSON: {error.msg} at character {error.pos + 1}.", hint=_FORMS
+            ) from None
         except (ValueError, RecursionError) as error:
             raise InvalidContent(f"line {number} is no JSON: {error}.", hint=_FORMS) from None
         if not isinstance(row, dict):

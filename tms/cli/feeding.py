@@ -1,0 +1,197 @@
+"""Reading what is fed in: the rows of an import, and the content of a node."""
+
+import gzip
+import io
+import json
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self, cast
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+import tms
+from tms import interchange
+
+_GZIP = b"\x1f\x8b"
+_STDIN = "standard input"
+_OF_A_ROW = (
+    tms.InvalidContent,
+    tms.InvalidJustification,
+    tms.InvalidRef,
+    tms.NoSuchJustification,
+    tms.NoSuchNode,
+    tms.ContentConflict,
+)
+
+
+def content_of(text: str | None) -> dict[str, Any] | None:
+    """Return the content that an option gives: a JSON object, or ``-`` for standard input.
+
+    Raises:
+        InvalidContent: it is no JSON object.
+    """
+    if text is None:
+        return None
+    hint = """Write a JSON object, for instance --content '{"text": "…"}', or - for stdin."""
+    given = _read_stdin() if text == "-" else text
+    try:
+        content = json.loads(given)
+    except RecursionError:
+        raise tms.InvalidContent("the content is nested too deeply.", hint=hint) from None
+    except ValueError as error:
+        raise tms.InvalidContent(f"the content is no JSON: {error}.", hint=hint) from None
+    if not isinstance(content, dict):
+        raise tms.InvalidContent(
+            f"the content is no JSON object but a {type(content).__name__}.", hint=hint
+        )
+    return content
+
+
+def _stdin() -> BinaryIO:
+    if sys.stdin is None:
+        raise tms.InvalidArgument("standard input is closed.", hint="Give a file instead of -.")
+    return sys.stdin.buffer
+
+
+def _read_stdin() -> bytes:
+    try:
+        return _stdin().read()
+    except OSError as error:
+        raise _unreadable(_STDIN, error) from None
+
+
+class Lines:
+    """The lines of a file, plain or gzip, counted.
+
+    Attributes:
+        number: of the line that was read last, from 1 up.
+    """
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        self._name = name
+        self.number = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        buffered = io.BufferedReader(cast(io.RawIOBase, self._file))
+        try:
+            packed = buffered.peek(len(_GZIP)).startswith(_GZIP)
+            for line in gzip.GzipFile(fileobj=buffered) if packed else buffered:
+                self.number += 1
+                yield line
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise tms.InvalidArgument(
+                f"{self._name} is damaged after line {self.number}: {error}.",
+                hint="Nothing of the commit that this is in was kept.",
+                ids=(self._name,),
+            ) from None
+        except OSError as error:
+            raise _unreadable(self._name, error) from None
+        finally:
+            buffered.detach()
+
+    @property
+    def size(self) -> int | None:
+        """How many bytes there are to read; None if nobody knows."""
+        try:
+            return os.fstat(self._file.fileno()).st_size or None
+        except OSError:
+            return None
+
+    @property
+    def position(self) -> int:
+        """How many of them were read; 0 where ``size`` is None."""
+        return 0 if self.size is None else self._file.tell()
+
+
+@contextmanager
+def opened(name: str) -> Iterator[Lines]:
+    """Open a file of rows; ``-`` is standard input.
+
+    Raises:
+        NoSuchFile: there is none.
+        InvalidArgument: it cannot be read.
+    """
+    if name == "-":
+        yield Lines(_stdin(), _STDIN)
+    else:
+        with _file(name) as file:
+            yield Lines(file, name)
+
+
+def _file(name: str) -> BinaryIO:
+    try:
+        return Path(name).open("rb")
+    except FileNotFoundError:
+        raise tms.NoSuchFile(
+            f"there is no file {name}.", hint="Check the path.", ids=(name,)
+        ) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(name: str, error: Exception) -> tms.InvalidArgument:
+    reason = getattr(error, "strerror", None) or error
+    return tms.InvalidArgument(
+        f"cannot read {name}: {reason}.", hint="Give a file, or another one.", ids=(name,)
+    )
+
+
+@contextmanager
+def located(lines: Lines) -> Iterator[None]:
+    """Say in the error of a row which line of the file it is."""
+    try:
+        yield
+    except _OF_A_ROW as error:
+        if not error.message.startswith("line "):
+            error.message = f"line {lines.number}: {error.message}"
+        raise
+
+
+class Bar:
+    """A progress bar for a person at a terminal, shown once there have been many rows."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._shown = False
+        self._console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.fields[rows]:,} rows"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task = self._bar.add_task("", total=lines.size, rows=0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.clear()
+
+    def show(self, before: int, more: int) -> None:
+        """Show that so many rows were read, in the commits before and in this one."""
+        rows = before + more
+        if self._console.is_terminal and rows >= interchange.PROGRESS:
+            self._shown = True
+            self._bar.start()
+            self._bar.update(self._task, completed=self._lines.position, rows=rows)
+
+    def clear(self) -> None:
+        """Take the bar off the terminal, so that something else can be written there."""
+        if self._shown:
+            self._bar.stop()
