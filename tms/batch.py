@@ -144,12 +144,11 @@ class Batch:
             raise Misuse("this batch was used before.", hint="Begin another: memory.batch().")
         self.draft, self._outermost = self._writer.begin(self)
         self._entered = True
-        if self._outermost is not self:
+        if self._outermost is not self and self._composite:
+            with self._writer.connection.translated():
+                self._mark = self.draft.mark()
+            self._writer.connection.savepoint(self._name)
             self.draft.say(self.reason, self.by)
-            if self._composite:
-                with self._writer.connection.translated():
-                    self._mark = self.draft.mark()
-                self._writer.connection.savepoint(self._name)
         return self
 
     def __exit__(
@@ -180,7 +179,9 @@ class Batch:
             self._writer.connection.release(self._name, undo=error is not None)
             if error is not None:
                 self.draft.restore(self._mark)
-        elif error is not None and not isinstance(error, TMSError):
+        elif error is None:
+            self.draft.say(self.reason, self.by)
+        elif not isinstance(error, TMSError):
             self._writer.fail()
 
 
