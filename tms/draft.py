@@ -51,7 +51,8 @@ class Draft:
         self._digests: dict[bytes, Ref] = {}
         self._premises: list[tuple[int, int]] = []
         self._conclusions: list[tuple[int, int]] = []
-        self._contents: dict[int, tuple[int, str]] = {}
+        self._first: dict[int, str] = {}  # what new nodes were declared with
+        self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
         self._switches: dict[int, tuple[bool, str]] = {}
         self._new_sources: list[int] = []
         self._new_justifications: list[int] = []
@@ -114,7 +115,8 @@ class Draft:
         if found is None:
             key = self._add_node(ref, role).key
             if content is not None:
-                self._contents[key] = (1, content)
+                self._first[key] = content
+            self._relieve()
             return
         if found.role != role:
             raise ContentConflict(
@@ -151,7 +153,10 @@ class Draft:
         return named
 
     def _content(self, key: int) -> tuple[int, str | None]:
-        return self._contents.get(key) or self._record.content(key)
+        return self._contents.get(key) or self._content_before(key)
+
+    def _content_before(self, key: int) -> tuple[int, str | None]:
+        return (1, self._first[key]) if key in self._first else self._record.content(key)
 
     def revise(self, ref: Ref, content: str) -> None:
         """Add a content version, unless it says the same as the newest.
@@ -167,7 +172,7 @@ class Draft:
                 hint="Retract it and justify anew.",
                 ids=(ref,),
             )
-        version, kept = self._record.content(found.key)
+        version, kept = self._content_before(found.key)
         if content == kept:
             self._contents.pop(found.key, None)
         else:
@@ -203,6 +208,7 @@ class Draft:
         self._justifications.append((key, name, digest, rule, self.revision))
         self._digests[digest] = ref
         self._names[ref] = Named(key, JUSTIFICATION, self.revision)
+        self._names[Ref.of(JUSTIFICATION, digest.hex())] = self._names[ref]
         self._counts[JUSTIFICATION] += 1
         self._new_justifications.append(key)
         self._premises += [(key, node) for node in sorted(needs)]
@@ -317,19 +323,14 @@ class Draft:
         record, revision = self._record, self.revision
         if self._nodes:
             record.add_nodes(self._nodes)
-        if self._contents:
-            record.add_contents(
-                [
-                    (node, version, revision, text)
-                    for node, (version, text) in self._contents.items()
-                ]
-            )
+        if self._first:
+            record.add_contents([(node, 1, revision, text) for node, text in self._first.items()])
         if self._justifications:
             record.add_justifications(self._justifications)
             record.add_premises(self._premises)
             record.add_conclusions(self._conclusions)
         self._nodes, self._justifications, self._premises, self._conclusions = [], [], [], []
-        self._contents, self._digests = {}, {}
+        self._first, self._digests = {}, {}
         if len(self._names) > _NAMES:
             self._names = {}
 
@@ -341,10 +342,8 @@ class Draft:
                 before is not None and before[1] is not None
             )
             if node <= self.base.last_key:
-                first = self._moves.get(node, (before,))[0]
-                if first is None and after is None:  # came and went within the commit
-                    del self._moves[node]
-                else:
+                first = self._moves.pop(node, (before,))[0]
+                if first != after:  # otherwise it came and went within the commit
                     self._moves[node] = (first, after)
 
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
@@ -353,6 +352,9 @@ class Draft:
             return False
         self._flush()
         record = self._record
+        record.add_contents(
+            [(key, version, self.revision, text) for key, (version, text) in self._contents.items()]
+        )
         off: list[tuple[int, str]] = []
         on: list[tuple[int, str]] = []
         for key, (state, role) in self._switches.items():
@@ -402,6 +404,7 @@ _MARKED = {
     "digests",
     "premises",
     "conclusions",
+    "first",
     "contents",
     "switches",
     "new_sources",
