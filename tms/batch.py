@@ -6,7 +6,7 @@ from typing import Any, Self, cast
 from tms import history
 from tms.clock import Clock, milliseconds
 from tms.content import check_text
-from tms.draft import Draft
+from tms.draft import Draft, DraftMark
 from tms.errors import Misuse, TMSError
 from tms.models import Report
 from tms.store import Audit, Beliefs, Connection, Record, SqlNetwork
@@ -114,7 +114,7 @@ class Batch:
 
     def __init__(self, writer: Writer, op: str, reason: str | None, by: str | None) -> None:
         self._writer = writer
-        self._mark: dict[str, Any] | None = None
+        self._mark: DraftMark | None = None
         self._entered = False
         self.op = op
         self.reason = reason

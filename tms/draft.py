@@ -3,8 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
-from typing import Any
+from typing import NamedTuple
 
 from tms.errors import (
     ContentConflict,
@@ -13,14 +12,25 @@ from tms.errors import (
     NoSuchJustification,
     NoSuchNode,
 )
-from tms.labelling import Changes, Network, Turned, settle
+from tms.labelling import Network
+from tms.pending import Mark, Pending
 from tms.refs import JUSTIFICATION, Ref
 from tms.store import Head, Named, Record, is_digest
 
-FLUSH = 20_000
-"""How many added rows are kept in memory before they are written and labelled."""
-
 _NAMES = 200_000
+_SHORT = 80
+
+
+class DraftMark(NamedTuple):
+    """What a draft must remember to go back to a savepoint."""
+
+    rows: Mark
+    next_key: int
+    contents: dict[int, tuple[int, str]]
+    switches: dict[int, tuple[bool, str]]
+    counts: dict[str, int]
+    reasons: list[str]
+    by: list[str]
 
 
 class Draft:
@@ -32,32 +42,19 @@ class Draft:
         record: where to add.
         network: makes a view of the graph for one settlement.
         at: the time of the commit, in milliseconds.
-        flush: how many added rows are kept in memory.
     """
 
-    def __init__(
-        self, record: Record, network: Callable[[], Network], at: int, *, flush: int = FLUSH
-    ) -> None:
+    def __init__(self, record: Record, network: Callable[[], Network], at: int) -> None:
         self._record = record
-        self._network = network
         self.base = record.head()
         self.revision = self.base.revision + 1
         self._at = max(at, self.base.at) if self.base.revision else at
-        self._flush_at = flush
+        self._rows = Pending(record, network, self.base)
         self._next_key = self.base.last_key + 1
         self._names: dict[Ref, Named] = {}
-        self._nodes: list[tuple[int, str, str, str, int]] = []
-        self._justifications: list[tuple[int, str | None, bytes, str | None, int]] = []
         self._digests: dict[bytes, Ref] = {}
-        self._premises: list[tuple[int, int]] = []
-        self._conclusions: list[tuple[int, int]] = []
-        self._first: dict[int, str] = {}  # what new nodes were declared with
         self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
         self._switches: dict[int, tuple[bool, str]] = {}
-        self._new_sources: list[int] = []
-        self._new_justifications: list[int] = []
-        self._moves: Changes = {}
-        self._gained = 0
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
         self._reasons: list[str] = []
         self._by: list[str] = []
@@ -115,7 +112,7 @@ class Draft:
         if found is None:
             key = self._add_node(ref, role).key
             if content is not None:
-                self._first[key] = content
+                self._rows.add_content(key, content)
             self._relieve()
             return
         if found.role != role:
@@ -146,17 +143,16 @@ class Draft:
             )
         key = self._key()
         named = self._names[ref] = Named(key, role, self.revision)
-        self._nodes.append((key, kind, ref.id, role, self.revision))
+        self._rows.add_node(key, kind, ref.id, role)
         self._counts[role] += 1
-        if role == "source":
-            self._new_sources.append(key)
         return named
 
     def _content(self, key: int) -> tuple[int, str | None]:
         return self._contents.get(key) or self._content_before(key)
 
     def _content_before(self, key: int) -> tuple[int, str | None]:
-        return (1, self._first[key]) if key in self._first else self._record.content(key)
+        first = self._rows.content(key)
+        return self._record.content(key) if first is None else (1, first)
 
     def revise(self, ref: Ref, content: str) -> None:
         """Add a content version, unless it says the same as the newest.
@@ -205,16 +201,15 @@ class Draft:
         key = self._key()
         name = None if id is None or id == digest.hex() else id
         ref = Ref.of(JUSTIFICATION, digest.hex() if name is None else name)
-        self._justifications.append((key, name, digest, rule, self.revision))
         self._digests[digest] = ref
         self._names[ref] = Named(key, JUSTIFICATION, self.revision)
         self._names[Ref.of(JUSTIFICATION, digest.hex())] = self._names[ref]
         self._counts[JUSTIFICATION] += 1
-        self._new_justifications.append(key)
-        self._premises += [(key, node) for node in sorted(needs)]
-        for conclusion, fact in zip(conclusions, facts, strict=True):
-            named = fact or self._add_node(conclusion, "fact")
-            self._conclusions.append((key, named.key))
+        derived = [
+            (fact or self._add_node(conclusion, "fact")).key
+            for conclusion, fact in zip(conclusions, facts, strict=True)
+        ]
+        self._rows.add_justification(key, name, digest, rule, needs, derived)
         self._relieve()
         return ref
 
@@ -303,78 +298,27 @@ class Draft:
     @property
     def head(self) -> Head:
         """What the head becomes when this is kept."""
-        believed = self.base.believed + self._gained
+        believed = self.base.believed + self._rows.gained
         return Head(self.revision, self._at, self._next_key - 1, believed)
 
     def _relieve(self) -> None:
-        if len(self._premises) + len(self._conclusions) + len(self._nodes) >= self._flush_at:
-            self._take_in()
-
-    def _take_in(self) -> None:
-        """Write and label what was added so far, so that memory does not grow with it."""
-        self._flush()
-        self._settle(
-            Turned(sources_on=self._new_sources, justifications_on=self._new_justifications)
-        )
-        self._new_sources, self._new_justifications = [], []
-
-    def _flush(self) -> None:
-        """Write the added rows. They are not labelled yet, and nothing is closed."""
-        record, revision = self._record, self.revision
-        if self._nodes:
-            record.add_nodes(self._nodes)
-        if self._first:
-            record.add_contents([(node, 1, revision, text) for node, text in self._first.items()])
-        if self._justifications:
-            record.add_justifications(self._justifications)
-            record.add_premises(self._premises)
-            record.add_conclusions(self._conclusions)
-        self._nodes, self._justifications, self._premises, self._conclusions = [], [], [], []
-        self._first, self._digests = {}, {}
-        if len(self._names) > _NAMES:
-            self._names = {}
-
-    def _settle(self, turned: Turned) -> None:
-        changes = settle(self._network(), turned)
-        self._record.label(changes)
-        for node, (before, after) in changes.items():
-            self._gained += (after is not None and after[1] is not None) - (
-                before is not None and before[1] is not None
-            )
-            if node <= self.base.last_key:
-                first = self._moves.pop(node, (before,))[0]
-                if first != after:  # otherwise it came and went within the commit
-                    self._moves[node] = (first, after)
+        if self._rows.many:
+            self._rows.take_in()
+            self._digests = {}
+            if len(self._names) > _NAMES:
+                self._names = {}
 
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
         """Settle and close the commit; return False, with nothing written, if it is empty."""
         if not (self._contents or self._switches or self._next_key > self.base.last_key + 1):
             return False
-        self._flush()
+        self._rows.write()
         record = self._record
         record.add_contents(
             [(key, version, self.revision, text) for key, (version, text) in self._contents.items()]
         )
-        off: list[tuple[int, str]] = []
-        on: list[tuple[int, str]] = []
-        for key, (state, role) in self._switches.items():
-            (on if state else off).append((key, role))
         record.turn(self.revision, ((key, state) for key, (state, _) in self._switches.items()))
-        gone = {key for key, _ in off}
-        self._settle(
-            Turned(
-                nodes_off=[key for key, role in off if role != JUSTIFICATION],
-                justifications_off=[key for key, role in off if role == JUSTIFICATION],
-                sources_on=[key for key in self._new_sources if key not in gone]
-                + [key for key, role in on if role == "source"],
-                facts_on=[key for key, role in on if role == "fact"],
-                justifications_on=[key for key in self._new_justifications if key not in gone]
-                + [key for key, role in on if role == JUSTIFICATION],
-            )
-        )
-        record.add_transitions(self.revision, self._moves)
-        if self._next_key > self.base.last_key + 1:
-            record.add_new_transitions(self.revision, self.base.last_key)
+        self._rows.settle(self._switches)
         record.add_commit(
             self.head,
             op,
@@ -385,36 +329,27 @@ class Draft:
 
     # ------------------------------------------------------------ savepoints
 
-    def mark(self) -> dict[str, Any]:
+    def mark(self) -> DraftMark:
         """Take in what was added so far and return what ``restore`` needs."""
-        self._take_in()
-        self._names = {}
-        return {name: copy(value) for name, value in self.__dict__.items() if name[1:] in _MARKED}
+        rows = self._rows.mark()
+        return DraftMark(
+            rows,
+            self._next_key,
+            dict(self._contents),
+            dict(self._switches),
+            dict(self._counts),
+            list(self._reasons),
+            list(self._by),
+        )
 
-    def restore(self, mark: dict[str, Any]) -> None:
+    def restore(self, mark: DraftMark) -> None:
         """Go back to a mark, once the file has gone back to its savepoint."""
-        self.__dict__.update(mark)
-
-
-_MARKED = {
-    "next_key",
-    "names",
-    "nodes",
-    "justifications",
-    "digests",
-    "premises",
-    "conclusions",
-    "first",
-    "contents",
-    "switches",
-    "new_sources",
-    "new_justifications",
-    "moves",
-    "gained",
-    "counts",
-    "reasons",
-    "by",
-}
+        self._rows.restore(mark.rows)
+        self._names, self._digests = {}, {}
+        self._next_key = mark.next_key
+        self._contents, self._switches = dict(mark.contents), dict(mark.switches)
+        self._counts = dict(mark.counts)
+        self._reasons, self._by = list(mark.reasons), list(mark.by)
 
 
 def _digest(premises: Sequence[Ref], conclusions: Sequence[Ref], rule: str | None) -> bytes:
@@ -425,6 +360,3 @@ def _digest(premises: Sequence[Ref], conclusions: Sequence[Ref], rule: str | Non
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHORT else text[:_SHORT] + "…"
-
-
-_SHORT = 80
