@@ -6,16 +6,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from tms import history
-from tms.batch import Batch, Writer
+from tms.batch import Batch
 from tms.clock import Clock, checked
 from tms.content import canonical
-from tms.errors import InvalidArgument, InvalidContent, Misuse
+from tms.errors import InvalidArgument, InvalidContent
 from tms.interchange import check_premises, check_said, take
-from tms.models import Loaded, Report, Stats, Verification
-from tms.reading import NOW, Reader, View
+from tms.models import Loaded, Report
+from tms.reading import NOW, View
 from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
-from tms.store import Audit, Connection, open_file, versions
-from tms.verification import verify
+from tms.store import open_file
+from tms.upkeep import Upkeep
 
 
 def open(
@@ -61,17 +61,13 @@ def open(
     return memory
 
 
-class Memory(Reader):
+class Memory(Upkeep):
     """An agent's memory that knows why it believes each thing. Made by ``tms.open``.
 
     Every verb that writes is one commit, unless it stands in ``with memory.batch()``. A verb that
     is refused, or that fails half-way, leaves nothing. A verb that would change nothing makes no
     commit.
     """
-
-    def __init__(self, connection: Connection, clock: Clock) -> None:
-        super().__init__(connection)
-        self._writer = Writer(connection, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -322,7 +318,7 @@ class Memory(Reader):
             believed_after=head.believed,
         )
 
-    # ------------------------------------------------------------ time and upkeep
+    # ------------------------------------------------------------ time
 
     def as_of(self, *, recorded: str) -> View:
         """Return a read-only view of the memory as it was at a commit.
@@ -342,76 +338,4 @@ class Memory(Reader):
         with self._connection.snapshot():
             return View(
                 self._connection, history.revision_of(self._beliefs, recorded, self._head())
-            )
-
-    def verify(self, *, revisions: int | None = 16) -> Verification:
-        """Check that the file keeps its promises.
-
-        Labels and supports are worked out from scratch and compared; the guards, keys, times,
-        digests, counts and the cache are checked too.
-
-        Args:
-            revisions: at how many revisions, spread over all of them and ending with the head,
-                the labels are compared; None for every one.
-
-        Returns:
-            The verification: truthy when sound, else with findings.
-
-        Raises:
-            InvalidArgument: ``revisions`` is not 1 or more.
-
-        Cost: grows with the file, times the revisions compared.
-        """
-        if revisions is not None and (isinstance(revisions, bool) or revisions < 1):
-            raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
-        with self._connection.snapshot():
-            return verify(Audit(self._connection), revisions)
-
-    def rebuild(self) -> None:
-        """Make anew what can be rebuilt from the record: the labels at the head.
-
-        Raises:
-            CorruptStore: the record itself does not hold.
-            Misuse: a batch is open.
-
-        Cost: grows with the file.
-        """
-        self._upkeep(Audit(self._connection).rebuild)
-
-    def mend(self) -> None:
-        """Rebuild the cache if it was dropped or emptied. Two index seeks if it was not."""
-        audit = Audit(self._connection)
-        with self._connection.snapshot():
-            stands = audit.cache_stands()
-        if not stands:
-            self._upkeep(audit.mend)
-
-    def _upkeep(self, work: Callable[[], None]) -> None:
-        if self._writer.draft is not None:
-            raise Misuse("a batch is open.", hint="Do this before or after the batch.")
-        self._connection.begin()
-        try:
-            with self._connection.translated():
-                work()
-            self._connection.commit()
-        except BaseException:
-            self._connection.rollback()
-            raise
-
-    def stats(self) -> Stats:
-        """Count what the memory holds. Grows with the file, slowly."""
-        with self._connection.snapshot():
-            sizes = Audit(self._connection).sizes()
-            head = self._record.head()
-            format, sqlite = versions()
-            return Stats(
-                head=history.anchor(self._beliefs, head.revision),
-                sources=sizes.sources,
-                facts=sizes.facts,
-                justifications=sizes.justifications,
-                believed=head.believed,
-                retracted=sizes.off,
-                bytes=sizes.bytes,
-                format=format,
-                sqlite=sqlite,
             )
