@@ -184,7 +184,7 @@ class Reader:
             if len(rows) > limit:
                 anchor = history.anchor(self._beliefs, revision)
                 cursor = _cursor(anchor, kind, items[-1].ref)
-        return Page(items=items, next_cursor=cursor)
+        return Page[Node](items=items, next_cursor=cursor)
 
     def _resume(self, cursor: str, kind: str | None) -> tuple[int, tuple[str, str]]:
         anchor, of_kind, last = _read_cursor(cursor)
