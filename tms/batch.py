@@ -146,10 +146,9 @@ class Batch:
             raise Misuse("this batch was used before.", hint="Begin another: memory.batch().")
         self.draft, self._outermost = self._writer.begin(self)
         self._entered = True
-        if self._outermost is not self:
+        if self._outermost is not self and self._composite:
+            self._join()
             self.draft.say(self.reason, self.by)
-            if self._composite:
-                self._join()
         return self
 
     def _join(self) -> None:
@@ -193,7 +192,9 @@ class Batch:
                 raise
             if error is not None:
                 self.draft.restore(self._mark)
-        elif error is not None and not isinstance(error, TMSError):
+        elif error is None:
+            self.draft.say(self.reason, self.by)
+        elif not isinstance(error, TMSError):
             self._writer.fail()
 
 

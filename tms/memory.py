@@ -359,11 +359,13 @@ class Memory(Reader):
 
         Raises:
             InvalidArgument: ``revisions`` is not 1 or more.
+            Misuse: a batch is open.
 
         Cost: grows with the file, times the revisions compared.
         """
         if revisions is not None and (isinstance(revisions, bool) or revisions < 1):
             raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
+        self._check_no_batch()
         with self._connection.snapshot():
             return verify(Audit(self._connection), revisions)
 
@@ -386,9 +388,12 @@ class Memory(Reader):
         if not stands:
             self._upkeep(audit.mend)
 
-    def _upkeep(self, work: Callable[[], None]) -> None:
+    def _check_no_batch(self) -> None:
         if self._writer.draft is not None:
             raise Misuse("a batch is open.", hint="Do this before or after the batch.")
+
+    def _upkeep(self, work: Callable[[], None]) -> None:
+        self._check_no_batch()
         self._connection.begin()
         try:
             with self._connection.translated():
@@ -401,7 +406,7 @@ class Memory(Reader):
     def stats(self) -> Stats:
         """Count what the memory holds. Grows with the file, slowly."""
         with self._connection.snapshot():
-            sizes = Audit(self._connection).sizes()
+            sizes = Audit(self._connection).sizes(self._at())
             head = self._record.head()
             format, sqlite = versions()
             return Stats(

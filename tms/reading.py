@@ -197,11 +197,8 @@ class Reader:
         if history.anchor(self._beliefs, revision) != anchor or revision > head:
             raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=_AGAIN)
         if isinstance(self, View) != viewed or (viewed and revision != head):
-            raise InvalidCursor(
-                f"the cursor is of a scan of {f'the view at {anchor}' if viewed else 'the memory'},"
-                " not of this one.",
-                hint=_AGAIN,
-            )
+            giver = f"the view at {anchor}" if viewed else "the memory"
+            raise InvalidCursor(f"the cursor is of a scan of {giver}.", hint=_AGAIN)
         return revision, (last.kind, last.id)
 
     @property
