@@ -1,11 +1,13 @@
 """Small memories, clocks and plain looks into files that several tests share."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
+
+import pytest
 
 import tms
 
@@ -98,3 +100,20 @@ def wander(memory: tms.Memory, random: Random, steps: int) -> list[tms.Ref]:
             refs = random.sample(nodes + justifications, random.randint(1, 3))
             (memory.retract if act == "retract" else memory.unretract)(refs, reason=act)
     return list(dict.fromkeys(justifications))
+
+
+def unchanged(memory: tms.Memory, work: Callable[[], object]) -> object:
+    """Do what must change nothing, and return what it returns."""
+    head, stats = memory.head, memory.stats()
+    result = work()
+    assert memory.head == head
+    assert memory.stats() == stats
+    return result
+
+
+def refused(memory: tms.Memory, kind: type[tms.TMSError], text: str, work: Callable) -> None:
+    """Do what must be refused with such an error, and change nothing."""
+    head, stats = memory.head, memory.stats()
+    with pytest.raises(kind, match=text):
+        work()
+    assert (memory.head, memory.stats()) == (head, stats)

@@ -79,16 +79,9 @@ class Upkeep(Reader):
             raise Misuse("a batch is open.", hint="Do this before or after the batch.")
 
     def stats(self) -> Stats:
-        """Count what the memory holds.
-
-        Raises:
-            Misuse: a batch is open.
-
-        Cost: grows with the file, slowly.
-        """
-        self._alone()
+        """Count what the memory holds. Grows with the file, slowly."""
         with self._connection.snapshot():
-            sizes = self._audit.sizes()
+            sizes = self._audit.sizes(self._at())
             head = self._record.head()
             format, sqlite = versions()
             return Stats(

@@ -134,13 +134,20 @@ class Audit:
 
     # ------------------------------------------------------------ sizes
 
-    def sizes(self) -> Sizes:
-        """Count what is on record. Grows with the file, slowly."""
-        roles = dict(self._sql.execute("SELECT role, count(*) FROM node GROUP BY role").fetchall())
-        (justifications,) = self._sql.execute("SELECT count(*) FROM justification").fetchone()
+    def sizes(self, at: int) -> Sizes:
+        """Count what is on record at a revision. Grows with the file, slowly."""
+        values = {"at": at}
+        rows = self._sql.execute(
+            "SELECT role, count(*) FROM node WHERE revision <= :at GROUP BY role", values
+        )
+        roles = dict(rows.fetchall())
+        (justifications,) = self._sql.execute(
+            "SELECT count(*) FROM justification WHERE revision <= :at", values
+        ).fetchone()
         (off,) = self._sql.execute(
-            "SELECT count(*) FROM switch AS s WHERE s.state = 0"
-            " AND s.revision = (SELECT max(revision) FROM switch WHERE target = s.target)"
+            "SELECT count(*) FROM switch AS s WHERE s.state = 0 AND s.revision ="
+            " (SELECT max(revision) FROM switch WHERE target = s.target AND revision <= :at)",
+            values,
         ).fetchone()
         (pages,) = self._sql.execute("PRAGMA page_count").fetchone()
         (size,) = self._sql.execute("PRAGMA page_size").fetchone()
