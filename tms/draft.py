@@ -1,7 +1,5 @@
 """An open commit: what its verbs add, checked before it is kept, and settled once at the end."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -15,7 +13,8 @@ from tms.errors import (
 from tms.labelling import Network
 from tms.pending import Mark, Pending
 from tms.refs import JUSTIFICATION, Ref
-from tms.store import Head, Named, Record, is_digest
+from tms.statement import Statement
+from tms.store import Head, Named, Record
 
 _NAMES = 200_000
 _SHORT = 80
@@ -51,8 +50,8 @@ class Draft:
         self._at = max(at, self.base.at) if self.base.revision else at
         self._rows = Pending(record, network, self.base)
         self._next_key = self.base.last_key + 1
-        self._names: dict[Ref, Named] = {}
-        self._digests: dict[bytes, Ref] = {}
+        self._names: dict[Ref, Named | None] = {}  # None: looked up, and names nothing
+        self._same: dict[bytes, Ref | None] = {}
         self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
         self._switches: dict[int, tuple[bool, str]] = {}
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
@@ -61,16 +60,31 @@ class Draft:
 
     # ------------------------------------------------------------ names
 
+    def foresee(self, refs: Iterable[Ref], statements: Sequence[Statement]) -> None:
+        """Look up all at once what is about to be asked for one by one."""
+        asked = [ref for ref in dict.fromkeys(refs) if ref not in self._names]
+        nodes = {ref: (ref.kind, ref.id) for ref in asked if ref.kind != JUSTIFICATION}
+        found = self._record.nodes(list(nodes.values()))
+        self._names.update((ref, found.get(pair)) for ref, pair in nodes.items())
+        names = [said.name for said in statements if said.name is not None]
+        given = self._record.given_names(names)
+        for name in names:
+            self._names.setdefault(Ref.kept(JUSTIFICATION, name), given.get(name))
+        ids = self._record.digests([said.digest for said in statements])
+        for said in statements:
+            id = ids.get(said.digest)
+            known = None if id is None else Ref.kept(JUSTIFICATION, id)
+            self._same.setdefault(said.digest, known)
+
     def find(self, ref: Ref) -> Named | None:
         """Return what a ref names, added here or on record."""
-        named = self._names.get(ref)
-        if named is None:
-            if ref.kind == JUSTIFICATION:
-                named = self._record.justification(ref.id)
-            else:
-                named = self._record.node(ref.kind, ref.id)
-            if named is not None:
-                self._names[ref] = named
+        if ref in self._names:
+            return self._names[ref]
+        if ref.kind == JUSTIFICATION:
+            named = self._record.justification(ref.id)
+        else:
+            named = self._record.node(ref.kind, ref.id)
+        self._names[ref] = named
         return named
 
     def named(self, ref: Ref) -> Named:
@@ -174,56 +188,34 @@ class Draft:
         else:
             self._contents[found.key] = (version + 1, content)
 
-    def justify(
-        self,
-        conclusions: Sequence[Ref],
-        premises: Sequence[Ref],
-        rule: str | None,
-        id: str | None,
-    ) -> Ref:
+    def justify(self, said: Statement) -> Ref:
         """Add a justification, and those of its conclusions that are new; return its ref.
 
         Raises:
-            InvalidJustification: no conclusions, a conclusion that is a source or is among the
-                premises, a premise that is a justification, or an id that lies about its hash.
+            InvalidJustification: a conclusion is a source.
             NoSuchNode: a premise names nothing.
             ContentConflict: the id is taken by another justification.
         """
-        needed = frozenset(premises)
-        facts = [self._conclusion(ref, needed) for ref in conclusions]
-        if not facts:
-            raise InvalidJustification("no conclusion.", hint="Name at least one fact.")
-        needs = [self._premise(ref) for ref in premises]
-        digest = _digest(premises, conclusions, rule)
-        known = self._same(digest, id)
+        facts = [self._conclusion(ref) for ref in said.conclusions]
+        needs = [self.named(ref).key for ref in said.premises]
+        known = self._known(said)
         if known is not None:
             return known
         key = self._key()
-        name = None if id is None or id == digest.hex() else id
-        ref = Ref.of(JUSTIFICATION, digest.hex() if name is None else name)
-        self._digests[digest] = ref
-        self._names[ref] = Named(key, JUSTIFICATION, self.revision)
-        self._names[Ref.of(JUSTIFICATION, digest.hex())] = self._names[ref]
+        ref = self._same[said.digest] = said.ref
+        named = self._names[ref] = Named(key, JUSTIFICATION, self.revision)
+        if said.name is not None:
+            self._names[Ref.kept(JUSTIFICATION, said.digest.hex())] = named
         self._counts[JUSTIFICATION] += 1
         derived = [
             (fact or self._add_node(conclusion, "fact")).key
-            for conclusion, fact in zip(conclusions, facts, strict=True)
+            for conclusion, fact in zip(said.conclusions, facts, strict=True)
         ]
-        self._rows.add_justification(key, name, digest, rule, needs, derived)
+        self._rows.add_justification(key, said.name, said.digest, said.rule, needs, derived)
         self._relieve()
         return ref
 
-    def _conclusion(self, ref: Ref, premises: frozenset[Ref]) -> Named | None:
-        if ref in premises:
-            raise InvalidJustification(
-                f"{ref} is among its own premises.",
-                hint="Nothing can support itself; leave it out of the premises.",
-                ids=(ref,),
-            )
-        if ref.kind == JUSTIFICATION:
-            raise InvalidJustification(
-                f"{ref} cannot be a conclusion.", hint="Only facts are derived.", ids=(ref,)
-            )
+    def _conclusion(self, ref: Ref) -> Named | None:
         found = self.find(ref)
         if found is not None and found.role != "fact":
             raise InvalidJustification(
@@ -233,33 +225,20 @@ class Draft:
             )
         return found
 
-    def _premise(self, ref: Ref) -> int:
-        if ref.kind == JUSTIFICATION:
-            raise InvalidJustification(
-                f"{ref} cannot be a premise.", hint="Only sources and facts are.", ids=(ref,)
+    def _known(self, said: Statement) -> Ref | None:
+        """Return the ref of this very justification if it is known; check that its id is free."""
+        if said.digest in self._same:
+            known = self._same[said.digest]
+        else:
+            found = self._record.same_justification(said.digest)
+            known = found and Ref.kept(JUSTIFICATION, self._record.identity(found.key)[1])
+            self._same[said.digest] = known
+        if said.name is not None and said.ref != known and self.find(said.ref) is not None:
+            raise ContentConflict(
+                f"{said.ref} says something else already.",
+                hint="The same id is the same premises, conclusions and rule; give another.",
+                ids=(said.ref,),
             )
-        return self.named(ref).key
-
-    def _same(self, digest: bytes, id: str | None) -> Ref | None:
-        """Return the ref of this very justification if it is known; check that the id is free."""
-        hexed = digest.hex()
-        if id is not None and is_digest(id) and id != hexed:
-            raise InvalidJustification(
-                f"the id {id} looks like a content hash, but this justification's is {hexed}.",
-                hint="Give no id, or one that is not 32 hex digits.",
-                ids=(id,),
-            )
-        known = self._digests.get(digest)
-        if known is None and (found := self._record.same_justification(digest)):
-            known = Ref.kept(JUSTIFICATION, self._record.identity(found.key)[1])
-        if id is not None and id != hexed:
-            given = Ref.of(JUSTIFICATION, id)
-            if given != known and self.find(given) is not None:
-                raise ContentConflict(
-                    f"{given} says something else already.",
-                    hint="The same id is the same premises, conclusions and rule; give another.",
-                    ids=(given,),
-                )
         return known
 
     def turn(self, refs: Iterable[Ref], *, on: bool) -> None:
@@ -304,9 +283,8 @@ class Draft:
     def _relieve(self) -> None:
         if self._rows.many:
             self._rows.take_in()
-            self._digests = {}
             if len(self._names) > _NAMES:
-                self._names = {}
+                self._names, self._same = {}, {}
 
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
         """Settle and close the commit; return False, with nothing written, if it is empty."""
@@ -345,17 +323,11 @@ class Draft:
     def restore(self, mark: DraftMark) -> None:
         """Go back to a mark, once the file has gone back to its savepoint."""
         self._rows.restore(mark.rows)
-        self._names, self._digests = {}, {}
+        self._names, self._same = {}, {}
         self._next_key = mark.next_key
         self._contents, self._switches = dict(mark.contents), dict(mark.switches)
         self._counts = dict(mark.counts)
         self._reasons, self._by = list(mark.reasons), list(mark.by)
-
-
-def _digest(premises: Sequence[Ref], conclusions: Sequence[Ref], rule: str | None) -> bytes:
-    """Hash what a justification says: the same in any order of its premises and conclusions."""
-    said = [sorted(premises, key=str), sorted(conclusions, key=str), rule]
-    return hashlib.blake2b(json.dumps(said, ensure_ascii=False).encode(), digest_size=16).digest()
 
 
 def _short(text: str) -> str:

@@ -10,10 +10,11 @@ from tms.batch import Batch
 from tms.clock import Clock, checked
 from tms.content import canonical
 from tms.errors import InvalidArgument, InvalidContent
-from tms.interchange import check_premises, check_said, take
+from tms.interchange import PROGRESS, blocks
 from tms.models import Loaded, Report
 from tms.reading import NOW, View
 from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
+from tms.statement import check_premises, statement
 from tms.store import open_file
 from tms.upkeep import Upkeep
 
@@ -169,19 +170,18 @@ class Memory(Upkeep):
         """
         derived, needed = refs_of(conclusions), refs_of(premises)
         check_premises(needed, derived)
-        check_said(rule, id)
+        said = statement(derived, needed, rule, id)
         with self._writer.batch("justify") as verb:
-            return verb.draft.justify(derived, needed, rule, id)
+            return verb.draft.justify(said)
 
     def axiom(self, conclusions: object, *, rule: str | None = None, id: str | None = None) -> Ref:
         """Record that the conclusions hold without premises, on purpose.
 
         Args, returns, raises and costs as ``justify``. Retract the returned ref to withdraw it.
         """
-        derived = refs_of(conclusions)
-        check_said(rule, id)
+        said = statement(refs_of(conclusions), [], rule, id)
         with self._writer.batch("axiom") as verb:
-            return verb.draft.justify(derived, [], rule, id)
+            return verb.draft.justify(said)
 
     def revise(
         self,
@@ -301,7 +301,14 @@ class Memory(Upkeep):
         with batch:
             draft = batch.draft
             start, turned = draft.counts, draft.turned
-            read = take(rows, draft, progress)
+            read = 0
+            for block in blocks(rows):
+                with self._connection.translated():
+                    read = block.add_to(draft)
+                if progress is not None and read % PROGRESS == 0:
+                    progress(read)
+            if progress is not None:
+                progress(read)
             new = {role: count - start[role] for role, count in draft.counts.items()}
             turned = draft.turned - turned
         head = draft.head if batch.changed else draft.base

@@ -1,10 +1,10 @@
 """Adding to the record, and looking up what the next addition needs to know."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tms.refs import is_digest
 from tms.store.file import Connection
 
 SHARED = 0
@@ -12,8 +12,6 @@ SHARED = 0
 
 Changes = Mapping[int, tuple[tuple[int, int | None] | None, tuple[int, int | None] | None]]
 """Of each changed node the (rank, support) before and after; None is OUT."""
-
-_DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
 class Head(NamedTuple):
@@ -80,6 +78,47 @@ class Record:
             "SELECT digest, name FROM justification WHERE justification = ?", (justification,)
         ).fetchone()
         return digest, name if name is not None else digest.hex()
+
+    def nodes(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Named]:
+        """Return those of many (kind, id) that name nodes. One seek each."""
+        rows = self._many(
+            "SELECT n.kind, n.id, n.node, n.role, n.revision FROM (VALUES {places}) AS v"
+            f" CROSS JOIN node AS n ON n.scope = {SHARED}"
+            " AND n.kind = v.column1 AND n.id = v.column2",
+            "(?, ?)",
+            refs,
+        )
+        return {(kind, id): Named(*rest) for kind, id, *rest in rows}
+
+    def digests(self, digests: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the ids of those of many digests that are on record. One seek each."""
+        rows = self._many(
+            "SELECT digest, name FROM justification"
+            f" WHERE scope = {SHARED} AND digest IN ({{places}})",
+            "?",
+            [(digest,) for digest in digests],
+        )
+        return {digest: digest.hex() if name is None else name for digest, name in rows}
+
+    def given_names(self, names: Sequence[str]) -> dict[str, Named]:
+        """Return those of many given names that name justifications. One seek each."""
+        rows = self._many(
+            "SELECT name, justification, revision FROM justification"
+            f" WHERE scope = {SHARED} AND name IN ({{places}})",
+            "?",
+            [(name,) for name in names],
+        )
+        return {name: Named(key, "justification", revision) for name, key, revision in rows}
+
+    def _many(
+        self, statement: str, place: str, values: Sequence[tuple[object, ...]]
+    ) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(values), _TOGETHER):
+            some = values[start : start + _TOGETHER]
+            places = ", ".join([place] * len(some))
+            yield from self._sql.execute(
+                statement.format(places=places), list(chain.from_iterable(some))
+            )
 
     def content(self, node: int) -> tuple[int, str | None]:
         """Return the newest content of a node and its version; (0, None) if it has none."""
@@ -210,8 +249,3 @@ class Record:
 
 
 _TOGETHER = 128
-
-
-def is_digest(id: str) -> bool:
-    """Return whether a justification id has the form of a content hash."""
-    return _DIGEST.fullmatch(id) is not None
