@@ -157,6 +157,7 @@ def _usage_hint(error: click.ClickException) -> str:
 @click.command(
     cls=Program,
     invoke_without_command=True,
+    subcommand_metavar="VERB ...",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 @click.option(
