@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from click.exceptions import Exit
 
 import tms
 from tms.render import line
@@ -55,6 +56,11 @@ class Door:
         except tms.NoSuchFile as error:
             error.hint = "Check --db and TMS_DB; tms init makes a memory."
             raise
+
+    def damaged(self) -> bool:
+        """Return whether the file does not keep its promises."""
+        with self.open(read_only=True) as memory:
+            return not memory.verify()
 
 
 class Program(click.Group):
@@ -101,7 +107,15 @@ class Program(click.Group):
                 sys.stdout.flush()
         except BrokenPipeError:
             _hush()
-            raise click.exceptions.Exit(NO_READER) from None
+            raise Exit(NO_READER) from None
+        except (tms.TMSError, click.ClickException, Exit, click.Abort, OSError):
+            raise
+        except Exception as error:
+            if isinstance(ctx.obj, Door) and ctx.obj.damaged():
+                raise tms.CorruptStore(
+                    f"{ctx.obj.path} is damaged.", hint="Run tms verify.", ids=(ctx.obj.path,)
+                ) from error
+            raise
         return result
 
 
@@ -143,6 +157,7 @@ def _usage_hint(error: click.ClickException) -> str:
 @click.command(
     cls=Program,
     invoke_without_command=True,
+    subcommand_metavar="VERB ...",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 @click.option(

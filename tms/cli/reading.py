@@ -25,7 +25,10 @@ def _reader(memory: tms.Memory, at: str | None) -> tms.Memory | tms.View:
 @_kind_option
 @_at_option
 def holding(door: Door, *, kind: str | None, at: str | None, as_json: bool) -> None:
-    """List the facts that are believed, by kind and id. With --json a JSON text a line."""
+    """List the facts that are believed, by kind and id.
+
+    With --json a JSON text a line.
+    """
     with door.open() as memory:
         tell_each(_reader(memory, at).holding(kind), render.facts, as_json=as_json)
 
@@ -43,9 +46,9 @@ def show(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @click.argument("ref", metavar="[REF]", required=False)
 @_at_option
 def status(door: Door, *, ref: str | None, at: str | None, as_json: bool) -> None:
-    """Say whether REF is IN or OUT; without REF, count what the memory holds.
+    """Say whether REF is IN or OUT, or count what the memory holds.
 
-    A justification is IN while it fires.
+    It counts if there is no REF. A justification is IN while it fires.
     """
     if ref is None and at is not None:
         raise click.UsageError("--at needs a REF.")
@@ -55,7 +58,10 @@ def status(door: Door, *, ref: str | None, at: str | None, as_json: bool) -> Non
 
 @verb
 def head(door: Door, *, as_json: bool) -> None:
-    """Print the anchor of the last commit; with --json null if there is none."""
+    """Print the anchor of the last commit.
+
+    If there is none yet it says so, with --json by null.
+    """
     with door.open() as memory:
         last = memory.head
         tell("no commit yet" if last is None and not as_json else last, as_json=as_json)
@@ -65,7 +71,10 @@ def head(door: Door, *, as_json: bool) -> None:
 @click.option("--after", metavar="ANCHOR", help="Only the commits after this one.")
 @_at_option
 def log(door: Door, *, after: str | None, at: str | None, as_json: bool) -> None:
-    """List the commits, oldest first. With --json one a line."""
+    """List the commits, oldest first.
+
+    With --json a commit a line.
+    """
     with door.open() as memory:
         tell_each(_reader(memory, at).log(after=after), render.log, as_json=as_json)
 
@@ -73,7 +82,7 @@ def log(door: Door, *, after: str | None, at: str | None, as_json: bool) -> None
 @verb
 @click.argument("anchor", metavar="[ANCHOR]", required=False)
 def report(door: Door, *, anchor: str | None, as_json: bool) -> None:
-    """Report what a commit did to belief; without ANCHOR the last one."""
+    """Report what a commit did, without ANCHOR the last one."""
     with door.open() as memory:
         which = memory.head if anchor is None else anchor
         if which is None:
@@ -85,7 +94,10 @@ def report(door: Door, *, anchor: str | None, as_json: bool) -> None:
 @_ref
 @_at_option
 def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
-    """List what happened to one source, fact or justification. With --json one event a line."""
+    """List what happened to one source, fact or justification.
+
+    With --json an event a line.
+    """
     with door.open() as memory:
         tell_each(_reader(memory, at).history(ref), render.events, as_json=as_json)
 
@@ -104,7 +116,10 @@ def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 def scan(
     door: Door, *, kind: str | None, limit: int, after: str | None, at: str | None, as_json: bool
 ) -> None:
-    """Print a page of all sources and facts on record, IN or OUT, by kind and id."""
+    """Print a page of all sources and facts, IN or OUT.
+
+    They come by kind and id; a page that is not the last tells where the next begins.
+    """
     with door.open() as memory:
         page = _reader(memory, at).scan(kind=kind, limit=limit, after=after)
         tell(page, as_json=as_json)
@@ -120,7 +135,10 @@ def scan(
 )
 @click.option("--all", "every", is_flag=True, help="At every revision.")
 def verify(door: Door, *, revisions: int, every: bool, as_json: bool) -> int:
-    """Check that the file keeps its promises. Exit status 1 if it does not."""
+    """Check that the file keeps its promises.
+
+    It is only read, and exit status 1 tells that it does not.
+    """
     with door.open(read_only=True) as memory:
         found = memory.verify(revisions=None if every else revisions)
         tell(found, as_json=as_json)

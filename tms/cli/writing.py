@@ -39,7 +39,10 @@ _conclusions = click.argument("conclusions", metavar="CONCLUSION...", nargs=-1, 
 
 @verb
 def init(door: Door, *, as_json: bool) -> None:
-    """Make an empty memory, unless there is one already, and count what it holds."""
+    """Make an empty memory, unless there is one already.
+
+    Prints what it holds.
+    """
     with door.open(create=True) as memory:
         tell(memory.stats(), as_json=as_json)
 
@@ -48,7 +51,7 @@ def init(door: Door, *, as_json: bool) -> None:
 @click.argument("ref")
 @_content_option
 def source(door: Door, *, ref: str, content: str | None, as_json: bool) -> None:
-    """Declare a source: it supports by itself while it is not retracted.
+    """Declare a source, which supports by itself.
 
     Makes the file if there is none. Prints the ref; with --json all of the source.
     """
@@ -59,7 +62,7 @@ def source(door: Door, *, ref: str, content: str | None, as_json: bool) -> None:
 @click.argument("ref")
 @_content_option
 def fact(door: Door, *, ref: str, content: str | None, as_json: bool) -> None:
-    """Declare a fact: it is believed only through justifications, so OUT at first.
+    """Declare a fact, believed only through justifications.
 
     Makes the file if there is none. Prints the ref; with --json all of the fact.
     """
@@ -122,9 +125,10 @@ def axiom(
 def retract(
     door: Door, *, refs: tuple[str, ...], reason: str | None, by: str | None, as_json: bool
 ) -> None:
-    """Switch sources, facts or justifications off; report what dies and what survives.
+    """Retract sources, facts or justifications; report what dies.
 
-    Nothing is deleted: unretract is the inverse.
+    Each is switched off, and nothing is deleted: unretract is the inverse. The report also names
+    what survives, and through what.
     """
     with door.open() as memory:
         tell(memory.retract(refs, reason=reason, by=by), as_json=as_json)
@@ -136,7 +140,10 @@ def retract(
 def unretract(
     door: Door, *, refs: tuple[str, ...], reason: str | None, by: str | None, as_json: bool
 ) -> None:
-    """Switch on again what was retracted; report what comes back."""
+    """Switch on again what was retracted; report what comes back.
+
+    The exact inverse of retract.
+    """
     with door.open() as memory:
         tell(memory.unretract(refs, reason=reason, by=by), as_json=as_json)
 
@@ -154,9 +161,10 @@ def revise(
     by: str | None,
     as_json: bool,
 ) -> None:
-    """Give a source or a fact new content, given by --content. Belief does not change.
+    """Give a source or a fact new content.
 
-    The versions before stay on record.
+    It is all of the new content, given by --content. Belief does not change, and the versions
+    before stay on record.
     """
     said = content_of(content)
     if said is None:
@@ -202,7 +210,10 @@ def import_(door: Door, *, file: str, as_json: bool) -> None:
 
 @verb
 def rebuild(door: Door, *, as_json: bool) -> None:
-    """Make the labels anew from the record, and count what the memory holds."""
+    """Make the labels anew from the record.
+
+    Prints what the memory holds.
+    """
     with door.open() as memory:
         memory.rebuild()
         tell(memory.stats(), as_json=as_json)
@@ -210,7 +221,7 @@ def rebuild(door: Door, *, as_json: bool) -> None:
 
 @verb
 def demo(door: Door, *, as_json: bool) -> int:
-    """Tell the story of a vulnerability feed that turns out to be wrong.
+    """Tell the story of a vulnerability feed that was wrong.
 
     It happens in a temporary file; to keep it, name a path where nothing is yet before the verb:
     tms --db PATH demo. TMS_DB is left alone. With --json prints what came of the story. Exit

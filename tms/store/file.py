@@ -190,6 +190,8 @@ class translated:
     ) -> None:
         if isinstance(error, (sqlite3.Error, sqlite3.Warning)):
             raise _translation(error, self._path) from error
+        if isinstance(error, UnicodeDecodeError):  # SQLite quotes the damaged text in its message
+            raise _corrupt(self._path, error) from error
 
 
 def _translation(error: Exception, path: str) -> errors.TMSError:
@@ -213,11 +215,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
         sqlite3.SQLITE_ERROR,
         sqlite3.SQLITE_MISMATCH,
     ):
-        return errors.CorruptStore(
-            f"{path} contradicts its format: {text}.",
-            hint="Nothing was written. Run tms verify on it.",
-            ids=(path,),
-        )
+        return _corrupt(path, error)
     if isinstance(error, sqlite3.ProgrammingError):
         return errors.Misuse(
             f"the memory on {path} cannot be used here: {text}",
@@ -227,6 +225,14 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
     return errors.StoreFailed(
         f"SQLite refused on {path}: {text}.",
         hint="Nothing of the operation was kept. Check the disk.",
+        ids=(path,),
+    )
+
+
+def _corrupt(path: str, error: Exception) -> errors.CorruptStore:
+    return errors.CorruptStore(
+        f"{path} contradicts its format: {error}.",
+        hint="Nothing was written. Run tms verify on it.",
         ids=(path,),
     )
 
