@@ -292,8 +292,8 @@ class Memory(Upkeep):
             What was taken in.
 
         Raises:
-            InvalidContent: a row that is no interchange object; the message tells which.
-            TMSError: whatever the verb of a row raises, with a note that tells which row.
+            InvalidContent: a row is no interchange object.
+            TMSError: whatever the verb of a row raises. A note on each tells which row.
 
         Cost: grows with the rows; memory does not, except for labels of what was there before.
         """
