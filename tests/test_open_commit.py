@@ -1,4 +1,4 @@
-"""What a batch leaves on record does not depend on how it was taken in, nor on what failed in it."""
+"""What a batch leaves on record depends on what was said in it alone, and not on how."""
 
 import tracemalloc
 from functools import partial
