@@ -89,7 +89,9 @@ def rows_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Read all rows of a closed file."""
     sql = sqlite3.connect(path)
     try:
-        return {table: sql.execute(f"SELECT * FROM {table}").fetchall() for table in TABLES}
+        rows = {table: sql.execute(f"SELECT * FROM {table}").fetchall() for table in TABLES}
+        rows["cache_label"] = [row for row in rows["cache_label"] if row[0]]  # 0 is in every file
+        return rows
     finally:
         sql.close()
 
