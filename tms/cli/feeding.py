@@ -1,13 +1,13 @@
 """Reading what is fed in: the rows of an import, and the content of a node."""
 
 import gzip
-import io
 import json
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
@@ -79,10 +79,12 @@ class Lines:
         self.number = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        buffered = io.BufferedReader(cast(io.RawIOBase, self._file))
         try:
-            packed = buffered.peek(len(_GZIP)).startswith(_GZIP)
-            for line in gzip.GzipFile(fileobj=buffered) if packed else buffered:
+            first = self._file.readline()
+            rest: Iterable[bytes] = chain([first], self._file) if first else ()
+            if first.startswith(_GZIP):
+                rest = gzip.GzipFile(fileobj=cast(BinaryIO, _Joined(first, self._file)))
+            for line in rest:
                 self.number += 1
                 yield line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
@@ -93,8 +95,6 @@ class Lines:
             ) from None
         except OSError as error:
             raise _unreadable(self._name, error) from None
-        finally:
-            buffered.detach()
 
     @property
     def size(self) -> int | None:
@@ -108,6 +108,18 @@ class Lines:
     def position(self) -> int:
         """How many of them were read; 0 where ``size`` is None."""
         return 0 if self.size is None else self._file.tell()
+
+
+class _Joined:
+    """A file whose beginning was read already."""
+
+    def __init__(self, start: bytes, rest: BinaryIO) -> None:
+        self._start = start
+        self._rest = rest
+
+    def read(self, size: int) -> bytes:
+        part, self._start = self._start[:size], self._start[size:]
+        return part or self._rest.read(size)
 
 
 @contextmanager
@@ -187,9 +199,9 @@ class Bar:
         """Show that so many rows were read, in the commits before and in this one."""
         rows = before + more
         if self._console.is_terminal and rows >= interchange.PROGRESS:
+            self._bar.update(self._task, completed=self._lines.position, rows=rows)
             self._shown = True
             self._bar.start()
-            self._bar.update(self._task, completed=self._lines.position, rows=rows)
 
     def clear(self) -> None:
         """Take the bar off the terminal, so that something else can be written there."""

@@ -174,7 +174,7 @@ def revise(
 
 
 @verb
-@click.argument("file", metavar="FILE", type=click.Path())
+@click.argument("file", metavar="FILE")
 def import_(door: Door, *, file: str, as_json: bool) -> None:
     """Take in a FILE of JSON Lines, plain or gzip; - reads stdin.
 
