@@ -172,12 +172,12 @@ class Bar:
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
         self._shown = False
-        self._console = Console(stderr=True)
+        self._seen = sys.stderr is not None and sys.stderr.isatty()
         self._bar = Progress(
             TextColumn("{task.fields[rows]:,} rows"),
             BarColumn(),
             TimeElapsedColumn(),
-            console=self._console,
+            console=Console(stderr=True),
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
@@ -198,7 +198,7 @@ class Bar:
     def show(self, before: int, more: int) -> None:
         """Show that so many rows were read, in the commits before and in this one."""
         rows = before + more
-        if self._console.is_terminal and rows >= interchange.PROGRESS:
+        if self._seen and rows >= interchange.PROGRESS:
             self._bar.update(self._task, completed=self._lines.position, rows=rows)
             self._shown = True
             self._bar.start()
