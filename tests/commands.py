@@ -1,67 +1,280 @@
-"""Running the command line in tests."""
+"""What is done to a memory, as data: so that the engine and the judge are given the very same.
 
-import subprocess
-import sys
-from pathlib import Path
+``Maker`` makes commands that fit a world, from a source of small choices: Hypothesis, which can
+shrink them, or a seeded random generator, which is quicker.
+"""
 
-from click.testing import CliRunner
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-import tms
-from tms.cli import main
+from oracle import Node, Snapshot, Target
 
-ROOT = Path(__file__).parents[1]
-
-
-NEEDED = {
-    "source": ["Feed:2"],
-    "fact": ["Flag:2"],
-    "justify": ["Flag:2", "--from", "Feed:1"],
-    "axiom": ["Policy:1"],
-    "retract": ["Feed:1"],
-    "unretract": ["Feed:1"],
-    "revise": ["Feed:1", "--content", "{}"],
-    "show": ["Feed:1"],
-    "history": ["Feed:1"],
-    "import": ["-"],
-}
-"""What a verb must be given so that it does something in the memory of ``kept``."""
+SOURCES = ("S:0", "S:1", "S:2", "S:3", "S!:\0", "Ŝ:é")
+FACTS = ("F:0", "F:1", "F:2", "F:3", "F:4", "F:5", "F!:a:b", "F!:1", "f:\U0001f719", "f:x y")
+UNKNOWN = "F:unknown"
+IDS = (None, None, None, "j0", "j1", "j2", "j3", "F:0")
+REASONS = (None, None, "bad mapping", "repaired")
 
 
-def kept(path):
-    """Make a small memory."""
-    with tms.open(path) as memory:
-        memory.source("Feed:1", content={"n": 1})
-        memory.justify("Flag:1", "Feed:1", rule="match", id="j1")
-        memory.justify("Block:1", "Flag:1", id="j2")
-    return path
+class Boom(Exception):
+    """What the body of a failing batch raises."""
 
 
-def run(path, *args, input=None):
-    """Run a verb on a file, in this process; a traceback fails the test."""
-    result = CliRunner().invoke(main, ["--db", str(path), *args], input=input, env={"TMS_DB": None})
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+@dataclass(frozen=True)
+class Declare:
+    role: str
+    ref: str
+    content: dict[str, Any] | None = None
 
 
-def told(path, *args, input=None):
-    """Run a verb that must work, and return what it printed."""
-    result = run(path, *args, input=input)
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout
+@dataclass(frozen=True)
+class Justify:
+    conclusions: tuple[str, ...]
+    premises: tuple[str, ...]
+    rule: str | None = None
+    id: str | None = None
 
 
-def process(*args, **given):
-    """Run the command in a process of its own, to its end."""
-    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given}
-    return subprocess.run(
-        [sys.executable, "-m", "tms", *args], cwd=ROOT, timeout=60, check=False, **given
-    )
+@dataclass(frozen=True)
+class Axiom:
+    conclusions: tuple[str, ...]
+    rule: str | None = None
+    id: str | None = None
 
 
-def started(*args, **given):
-    """Start the command in a process of its own, its streams being pipes."""
-    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given}
-    return subprocess.Popen(
-        [sys.executable, "-m", "tms", *args], cwd=ROOT, stdin=subprocess.PIPE, **given
-    )
+@dataclass(frozen=True)
+class Revise:
+    ref: str
+    content: dict[str, Any]
+    reason: str | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class Turn:
+    on: bool
+    refs: tuple[Target, ...]
+    reason: str | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class Load:
+    rows: tuple["Command", ...]
+    reason: str | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch.
+
+    Attributes:
+        passes_over: a refused verb and a failing batch inside are caught in its body.
+        fails: its body raises at the end.
+    """
+
+    commands: tuple["Command", ...]
+    passes_over: bool = False
+    fails: bool = False
+    reason: str | None = None
+    by: str | None = None
+
+
+Command = Declare | Justify | Axiom | Revise | Turn | Load | Batch
+
+
+def row(command: Command) -> dict[str, Any]:
+    """Write a command as an interchange object."""
+    match command:
+        case Declare(role, ref, content):
+            return {role: ref} if content is None else {role: ref, "content": content}
+        case Justify(conclusions, premises, rule, id):
+            said = {"justification": id, "premises": list(premises), "derives": list(conclusions)}
+            return said if rule is None else {**said, "rule": rule}
+        case Axiom(conclusions, rule, id):
+            return {"axiom": list(conclusions), "rule": rule, "id": id}
+        case Turn(on, refs, reason, by):
+            return {"unretract" if on else "retract": list(refs), "reason": reason, "by": by}
+    raise TypeError(command)
+
+
+def perform(memory: Any, command: Command, refusal: type[Exception], met: list[Any]) -> Any:
+    """Do a command on a memory or on a world; note what was refused and passed over in ``met``."""
+    match command:
+        case Declare(role, ref, content):
+            return getattr(memory, role)(ref, content=content)
+        case Justify(conclusions, premises, rule, id):
+            return memory.justify(conclusions, premises, rule=rule, id=id)
+        case Axiom(conclusions, rule, id):
+            return memory.axiom(conclusions, rule=rule, id=id)
+        case Revise(ref, content, reason, by):
+            return memory.revise(ref, content=content, reason=reason, by=by)
+        case Turn(on, refs, reason, by):
+            return (memory.unretract if on else memory.retract)(refs, reason=reason, by=by)
+        case Load(rows, reason, by):
+            return memory.load([row(command) for command in rows], reason=reason, by=by)
+        case Batch(commands, passes_over, fails, reason, by):
+            with memory.batch(reason=reason, by=by) as batch:
+                for inner in commands:
+                    try:
+                        perform(memory, inner, refusal, met)
+                    except (refusal, Boom) as error:
+                        if not passes_over:
+                            raise
+                        met.append(error)
+                if fails:
+                    raise Boom
+            return batch
+    raise TypeError(command)
+
+
+class Maker:
+    """Makes commands.
+
+    Args:
+        choose: given n, returns a number from 0 up to n.
+    """
+
+    def __init__(self, choose: Callable[[int], int]) -> None:
+        self._choose = choose
+
+    def pick(self, items: Sequence[Any]) -> Any:
+        return items[self._choose(len(items))]
+
+    def some(self, items: Sequence[Any], most: int) -> tuple[Any, ...]:
+        """Return one or more, perhaps the same again."""
+        return tuple(self.pick(items) for _ in range(1 + self._choose(most)))
+
+    def rarely(self) -> bool:
+        return self._choose(16) == 15
+
+    def content(self) -> dict[str, Any] | None:
+        return self.pick((None, None, {"v": 1}, {"v": True, "w": [1, "é"]}))
+
+    # ------------------------------------------------------------ commands
+
+    def declare(self) -> Declare:
+        role = self.pick(("source", "source", "fact"))
+        mixed = self.rarely()
+        names = SOURCES if (role == "source") != mixed else FACTS
+        return Declare(role, self.pick(names), self.content())
+
+    def justify(self, seen: Snapshot) -> Justify:
+        if seen.justifications and self._choose(8) == 7:
+            return self._again(seen)
+        conclusions = self.some(FACTS, self.pick((1, 1, 1, 3)))
+        known = [ref for ref in seen.nodes if ref not in conclusions]
+        if not known or self.rarely():
+            known = [*conclusions, UNKNOWN, *SOURCES]
+        premises = self.some(known, self.pick((1, 2, 2, 4)))
+        return Justify(conclusions, premises, self.pick((None, None, "r")), self.pick(IDS))
+
+    def _again(self, seen: Snapshot) -> Justify:
+        said = self.pick(list(seen.justifications))
+        premises, conclusions = sorted(said.premises), sorted(said.conclusions)
+        turned = self._choose(len(premises) + 1)
+        premises = premises[turned:] + premises[:turned] + premises[:1]
+        return Justify(tuple(reversed(conclusions)), tuple(premises), said.rule, self.pick(IDS))
+
+    def axiom(self) -> Axiom:
+        return Axiom(self.some(FACTS, 2), self.pick((None, "r")), self.pick(IDS))
+
+    def revise(self, seen: Snapshot) -> Revise:
+        content = self.pick(({"v": 1}, {"v": 2}, {"v": True, "w": [1, "é"]}, {}))
+        known = UNKNOWN if self.rarely() or not seen.nodes else self.pick(list(seen.nodes))
+        return Revise(known, content, self.pick(REASONS), self.pick((None, "oncall")))
+
+    def turn(self, seen: Snapshot, most: int = 1, *, as_rows: bool = False) -> Turn:
+        """Turn switches, mostly such that are not in that state yet."""
+        sources = [ref for ref, node in seen.nodes.items() if node.role == "source"]
+        facts = [ref for ref, node in seen.nodes.items() if node.role == "fact"]
+        said: list[Target] = [*seen.justifications]
+        if as_rows:
+            said = [f"justification:{id}" for id in seen.justifications.values() if id is not None]
+        every = [*sources, *facts, *said]
+        off = [target for target in every if target in seen.off]
+        on = bool(off) and self._choose(2) == 1
+        if on and not self.rarely():
+            among: list[Target] = off
+        else:
+            among = self.pick([group for group in (sources, sources, facts, said) if group] or [[]])
+        if not among or self.rarely():
+            among = [*every, UNKNOWN, *(f"justification:{id}" for id in IDS if id)]
+        return Turn(on, self.some(among, most), self.pick(REASONS), self.pick((None, "oncall")))
+
+    def load(self, seen: Snapshot, most: int = 5) -> Load:
+        rows = self._several(seen, 1 + self._choose(most), depth=0, as_rows=True)
+        return Load(rows, self.pick(REASONS), self.pick((None, "oncall")))
+
+    def batch(self, seen: Snapshot, depth: int = 2) -> Batch:
+        return Batch(
+            self._several(seen, self._choose(7), depth=depth - 1),
+            passes_over=self._choose(3) > 0,
+            fails=self._choose(5) == 4,
+            reason=self.pick(REASONS),
+            by=self.pick((None, "oncall")),
+        )
+
+    def _several(
+        self, seen: Snapshot, count: int, *, depth: int, as_rows: bool = False
+    ) -> tuple[Command, ...]:
+        """Return commands of which the later ones know the nodes of the earlier ones."""
+        seen = replace(seen, nodes=dict(seen.nodes))
+        commands = []
+        for _ in range(count):
+            command = self._inner(seen, depth, as_rows)
+            commands.append(command)
+            match command:
+                case Declare(role, ref):
+                    seen.nodes.setdefault(ref, Node(role, 0, None, (0, None)))
+                case Justify(conclusions) | Axiom(conclusions):
+                    for ref in conclusions:
+                        seen.nodes.setdefault(ref, Node("fact", 0, None, (0, None)))
+        return tuple(commands)
+
+    def _inner(self, seen: Snapshot, depth: int, as_rows: bool) -> Command:
+        which = self._choose(10 if as_rows else 12 if depth == 0 else 16)
+        if which < 2:
+            return self.declare()
+        if which < 6:
+            return self.justify(seen)
+        if which == 6:
+            return self.axiom()
+        if which < 10:
+            return self.turn(seen, 2, as_rows=as_rows)
+        if which < 12:
+            return self.revise(seen)
+        if which == 12:
+            return self.load(seen, 3)
+        return self.batch(seen, depth)
+
+    def command(self, head: Snapshot) -> Command:
+        """Return any command, turns of switches the most often."""
+        which = self._choose(11)
+        if which < 4:
+            return self.turn(head, 1 if which else 4)
+        if which < 6:
+            return self.justify(head)
+        if which < 8:
+            return self.batch(head)
+        rest = (self.declare, self.axiom, lambda: self.revise(head), lambda: self.load(head))
+        return self.pick(rest)()
+
+    def base(self) -> Load:
+        """Return the rows of a first world: sources, and facts that rest on them in some ways."""
+        sources = SOURCES[: 2 + self._choose(len(SOURCES) - 1)]
+        facts = FACTS[: 3 + self._choose(len(FACTS) - 2)]
+        rows: list[Command] = [Declare("source", ref, self.content()) for ref in sources]
+        rows += [Declare("fact", ref) for ref in facts]
+        for fact in facts:
+            for _ in range(1 + self._choose(2)):
+                among = [ref for ref in facts if ref != fact]
+                pool = self.pick((sources, sources, among, among, [*sources, *among]))
+                rows.append(Justify((fact,), self.some(pool, self.pick((1, 1, 2)))))
+        for _ in range(self._choose(4)):
+            one, two = self.pick(facts), self.pick(facts)
+            if one != two:
+                rows += [Justify((one,), (two,)), Justify((two,), (one,))]
+        return Load(tuple(rows))

@@ -5,7 +5,7 @@ import sys
 
 import click
 import pytest
-from commands import NEEDED, ROOT, kept, run, told
+from shell import NEEDED, ROOT, kept, run, told
 
 import tms
 from tms.cli import main

@@ -3,7 +3,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from commands import NEEDED, kept, run
+from shell import NEEDED, kept, run
 
 import tms
 from tms.cli.program import exit_status

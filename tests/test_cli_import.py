@@ -2,7 +2,7 @@ import gzip
 import json
 
 import pytest
-from commands import kept, run, told
+from shell import kept, run, told
 
 import tms
 

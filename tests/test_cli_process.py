@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from commands import ROOT, kept, process, started
+from shell import ROOT, kept, process, started
 
 import tms
 from tms.interchange import PROGRESS

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
-from commands import kept, run, told
+from shell import kept, run, told
 
 import tms
 from tms.cli import main

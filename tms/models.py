@@ -31,6 +31,7 @@ class Model(BaseModel):
         serialize_by_alias=True,
         extra="forbid",
         arbitrary_types_allowed=True,
+        defer_build=True,
     )
 
     def to_json(self) -> str:

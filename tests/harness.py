@@ -1,0 +1,415 @@
+"""A memory under judgement: every command is done on it and on the judge, and all is compared."""
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+from commands import Batch, Boom, Command, Maker, perform
+from oracle import Refused, Said, Snapshot, Told, World, by_ref, instant, told
+
+import tms
+from tms.labelling import Changes, Network, Turned, settle
+from tms.pending import Pending
+from tms.store import SqlNetwork
+
+TALLY: Counter[str] = Counter()
+"""How often each state was reached, over all harnesses of this run."""
+
+
+CLOCK = (0, 1, 1000, -900)
+"""By how much the clock moves from one step to the next."""
+
+CACHES = (("cache_label",), ("cache_off",), ("cache_label", "cache_off"))
+
+
+class Engine:
+    """A memory that takes what is said in place of the ref of a justification."""
+
+    def __init__(self, memory: tms.Memory, names: Mapping[Said, tms.Ref]) -> None:
+        self._memory = memory
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._memory, name)
+
+    def retract(self, refs: Iterable[Any], **said: Any) -> Any:
+        return self._memory.retract([self._names.get(ref, ref) for ref in refs], **said)
+
+    def unretract(self, refs: Iterable[Any], **said: Any) -> Any:
+        return self._memory.unretract([self._names.get(ref, ref) for ref in refs], **said)
+
+
+class Harness:
+    """A memory and its judge.
+
+    Args:
+        on_disk: in a file, which can be reopened, or in memory.
+        wide: from how many keys on the engine reads by one statement.
+        ahead: how many keys it reads ahead where small waves follow one another.
+        flush: how many added rows it keeps in memory.
+    """
+
+    def __init__(self, *, on_disk: bool, wide: int, ahead: int, flush: int) -> None:
+        self.world = World()
+        self.names: dict[Said, tms.Ref] = {}
+        self.tally: Counter[str] = Counter(worlds=1)
+        self._reports: list[tuple[tms.Anchor, str]] = []
+        self._supports: dict[str, str] = {}
+        self._after = ExitStack()
+        self._after.enter_context(
+            patch.multiple(
+                "tms.batch",
+                SqlNetwork=partial(SqlNetwork, wide=wide, ahead=ahead),
+            )
+        )
+        self._after.enter_context(patch("tms.draft.Pending", partial(Pending, most=flush)))
+        self._after.enter_context(patch("tms.pending.settle", self._settle))
+        self._path = ":memory:"
+        if on_disk:
+            folder = tempfile.mkdtemp(prefix="tms-")
+            self._after.callback(shutil.rmtree, folder)
+            self._path = str(Path(folder, "memory.db"))
+        self.on_disk = on_disk
+        self.memory = self._open()
+        self._other: tms.Memory | None = None
+
+    def _open(self) -> tms.Memory:
+        return tms.open(self._path, clock=lambda: instant(self.world.now))
+
+    def _settle(self, network: Network, turned: Turned) -> Changes:
+        """Settle, and count what phase 2 brought back: phase 1 never makes a rank higher."""
+        changes = settle(network, turned)
+        for before, after in changes.values():
+            if before and after and after[0] > before[0]:
+                self.tally["lost and derived again"] += 1
+        return changes
+
+    # ------------------------------------------------------------ steps
+
+    def do(self, command: Command) -> None:
+        """Do a command on both, and compare all that can be seen of it."""
+        world = self.world
+        world.now += CLOCK[self.tally["steps"] % len(CLOCK)]
+        before = world.head
+        met: list[Refused | Boom] = []
+        expected: Exception | None = None
+        try:
+            perform(world, command, Refused, met)
+        except (Refused, Boom) as error:
+            expected = error
+        engine_met: list[Exception] = []
+        caught: Exception | None = None
+        answer = None
+        try:
+            answer = perform(Engine(self.memory, self.names), command, tms.TMSError, engine_met)
+        except (tms.TMSError, Boom) as error:
+            caught = error
+        _same_refusal(expected, caught)
+        assert len(met) == len(engine_met), (met, engine_met)
+        for one, other in zip(met, engine_met, strict=True):
+            _same_refusal(one, other)
+        if isinstance(command, Batch) and caught is None:
+            answer = answer.report
+        if world.head is before:
+            self._nothing(answer)
+        else:
+            self._committed(before, answer)
+
+    def _nothing(self, answer: Any) -> None:
+        self.tally["no commit"] += 1
+        self.judge()
+        if isinstance(answer, (tms.Report, tms.models.Loaded)):
+            assert not answer
+            assert answer.before == answer.after == self.world.head.anchor
+            assert answer.believed_before == answer.believed_after == len(self.world.head.facts)
+
+    def _committed(self, before: Snapshot, answer: Any) -> None:
+        head = self.world.head
+        self._learn()
+        report = self.memory.report(self.memory.head)
+        self._reports.append((report.after, report.to_json()))
+        now = self.judge()
+        if isinstance(answer, tms.Report):
+            assert answer.to_json() == report.to_json()
+        if isinstance(answer, tms.models.Loaded):
+            assert answer
+            assert (answer.before, answer.after) == (before.anchor, head.anchor)
+            assert answer.believed_after == len(head.facts)
+        expected = told(before, head)
+        self._check_report(expected, report, now)
+        self._count(before, head, expected, now)
+        self._supports = now
+        self.tally["commits"] += 1
+
+    def _learn(self) -> None:
+        """Ask for the refs of new justifications by saying them again, which changes nothing."""
+        known = self.world.head.justifications
+        self.names = {said: ref for said, ref in self.names.items() if said in known}
+        for said in known.keys() - self.names.keys():
+            premises, conclusions = sorted(said.premises), sorted(said.conclusions)
+            if premises:
+                self.names[said] = self.memory.justify(conclusions, premises, rule=said.rule)
+            else:
+                self.names[said] = self.memory.axiom(conclusions, rule=said.rule)
+            if (id := known[said]) is not None:
+                assert self.names[said] == f"justification:{id}"
+
+    def _check_report(self, expected: Told, report: tms.Report, now: Mapping[str, str]) -> None:
+        def ids(many: Iterable[Said]) -> list[str]:
+            return sorted(self.names[said].id for said in many)
+
+        targets = [self.names.get(target, target) for target in expected.targets]
+        got = json.loads(report.to_json())
+        supports = [survivor.pop("support") for survivor in got["survivedVia"]]
+        assert got == {
+            "op": expected.op,
+            "changed": True,
+            "before": expected.before,
+            "after": expected.after,
+            "targets": sorted(targets, key=by_ref),
+            "died": expected.died,
+            "revived": expected.revived,
+            "survivedVia": [
+                {"fact": fact, "via": ids(via), "lost": ids(lost)}
+                for fact, via, lost in expected.survived
+            ],
+            "reason": expected.reason,
+            "by": expected.by,
+            "believedBefore": expected.believed_before,
+            "believedAfter": expected.believed_after,
+        }
+        for survivor, support in zip(report.survived_via, supports, strict=True):
+            assert support in survivor.via
+            assert support == now[survivor.fact]
+
+    def _count(self, before: Snapshot, after: Snapshot, what: Told, now: Mapping[str, str]) -> None:
+        tally = self.tally
+        tally["died"] += len(what.died)
+        tally["revived"] += len([ref for ref in what.revived if ref in before.nodes])
+        tally["survived"] += len(what.survived)
+        tally["moved to other support"] += sum(
+            now[fact] != self._supports[fact] for fact in now.keys() & self._supports.keys()
+        )
+        if len(what.died) > 1:
+            fired = [said for said in before.justifications if before.fires(said)]
+            tally["ring died"] += bool(_on_rings(what.died, fired))
+        if what.survived:
+            fires = [said for said in after.justifications if after.fires(said)]
+            rings = _on_rings(after.facts, fires)
+            tally["ring kept by a second ground"] += any(
+                survivor.fact in rings and any(not said.premises & rings for said in survivor.lost)
+                for survivor in what.survived
+            )
+
+    # ------------------------------------------------------------ doors
+
+    def reopen(self) -> None:
+        self.memory.close()
+        self.memory = self._open()
+        self.judge()
+
+    def change_doors(self) -> None:
+        """Go on through another connection to the same file; the first stays open."""
+        other = self._other or self._open()
+        self._other, self.memory = self.memory, other
+        self.judge()
+
+    def drop_cache(self, tables: Iterable[str]) -> None:
+        """Drop cache tables behind the engine, which makes them anew when it opens the file."""
+        if self.on_disk:
+            self._close()
+            with closing(sqlite3.connect(self._path)) as shell:
+                for table in tables:
+                    shell.execute(f"DROP TABLE {table}")
+            self.memory = self._open()
+        else:
+            self.memory.rebuild()
+        self.judge()
+
+    def _close(self) -> None:
+        self.memory.close()
+        if self._other is not None:
+            self._other.close()
+            self._other = None
+
+    # ------------------------------------------------------------ judgement
+
+    def judge(self) -> dict[str, str]:
+        """Compare the head, all reports so far, and one earlier revision with the judge.
+
+        Returns what each IN fact rests on at the head.
+        """
+        head, memory = self.world.head, self.memory
+        self.tally["steps"] += 1
+        assert memory.head == head.anchor
+        assert len(self._reports) == head.revision
+        for anchor, text in self._reports:
+            assert memory.report(anchor).to_json() == text
+        if head.revision:
+            past = self.world.revisions[1 + self.tally["steps"] * 7 % head.revision]
+            self._check_labels(memory.as_of(recorded=past.anchor), past)
+        return self._check_labels(memory, head)
+
+    def _check_labels(self, reader: Any, snapshot: Snapshot, limit: int = 1000) -> dict[str, str]:
+        """Compare what is believed at a revision; return what each IN fact rests on."""
+        nodes = list(_scan(reader, limit))
+        assert [_seen(node) for node in nodes] == _expected(snapshot)
+        assert list(reader.holding()) == snapshot.facts
+        firing = {}
+        for said in snapshot.justifications:
+            ref = self.names[said]
+            assert reader.believes(ref) == snapshot.fires(said)
+            if snapshot.fires(said):
+                firing[ref.id] = said
+        supports = {node.ref: node.support for node in nodes if node.support is not None}
+        assert supports.keys() == set(snapshot.facts)
+        assert _founded({fact: firing[support] for fact, support in supports.items()})
+        return supports
+
+    def finish(self) -> None:
+        """Judge everything once more, at every revision, and close."""
+        try:
+            self._check_all()
+            self.drop_cache(("cache_label", "cache_off"))
+            assert self.memory.verify(revisions=None)
+        finally:
+            self.abandon()
+
+    def _check_all(self) -> None:
+        verification = self.memory.verify(revisions=None)
+        assert verification, verification
+        revisions = self.world.revisions
+        assert [commit.anchor for commit in self.memory.log()] == [
+            snapshot.anchor for snapshot in revisions[1:]
+        ]
+        for snapshot in revisions[1:]:
+            view = self.memory.as_of(recorded=snapshot.anchor)
+            self._check_labels(view, snapshot, limit=7)
+            for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
+                try:
+                    view.believes(self.names[said])
+                except tms.NoSuchJustification:
+                    continue
+                raise AssertionError(f"{said} is seen before it was said")
+        for ref in self.world.head.nodes:
+            self._check_life(ref)
+
+    def _check_life(self, ref: str) -> None:
+        """Compare the recorded changes of belief of a node with those between the snapshots."""
+        changes = []
+        was_in = False
+        for snapshot in self.world.revisions[1:]:
+            if (ref in snapshot.held) != was_in:
+                was_in = not was_in
+                changes.append((snapshot.anchor, "in" if was_in else "out"))
+        events = self.memory.history(ref)
+        assert [(event.anchor, event.what) for event in events if event.what in ("in", "out")] == (
+            changes
+        )
+
+    def abandon(self) -> None:
+        """Close without judging."""
+        TALLY.update(self.tally)
+        try:
+            self._close()
+        finally:
+            self._after.close()
+
+
+def drive(seed: int, steps: int) -> Counter[str]:
+    """Take a harness through random steps; the same seed takes the same ones."""
+    random = Random(seed)
+    maker = Maker(random.randrange)
+    harness = Harness(
+        on_disk=seed % 2 == 0,
+        wide=random.choice([1, 2, 12, 1000]),
+        ahead=random.choice([1, 2, 8, 256]),
+        flush=random.choice([1, 2, 7, 20_000]),
+    )
+    try:
+        harness.do(maker.base())
+        for _ in range(steps):
+            doors = random.randrange(24)
+            if harness.on_disk and doors == 0:
+                harness.reopen()
+            elif harness.on_disk and doors == 1:
+                harness.change_doors()
+            elif doors == 2:
+                harness.drop_cache(random.choice(CACHES))
+            else:
+                harness.do(maker.command(harness.world.head))
+    except BaseException:
+        harness.abandon()
+        raise
+    harness.finish()
+    return harness.tally
+
+
+def _same_refusal(expected: Exception | None, caught: Exception | None) -> None:
+    if isinstance(expected, Refused):
+        assert isinstance(caught, tms.TMSError), (expected, caught)
+        assert caught.code in expected.codes, (expected, caught)
+    elif type(expected) is not type(caught):
+        raise AssertionError(f"expected {expected!r}") from caught
+
+
+def _scan(reader: Any, limit: int) -> Iterable[tms.Node]:
+    page = reader.scan(limit=limit)
+    yield from page.items
+    while page.next_cursor is not None:
+        page = reader.scan(limit=limit, after=page.next_cursor)
+        yield from page.items
+
+
+def _seen(node: tms.Node) -> tuple[Any, ...]:
+    content = None if node.content is None else json.dumps(node.content, sort_keys=True)
+    return (node.ref, node.role, node.status == "IN", node.retracted, node.version, content)
+
+
+def _expected(snapshot: Snapshot) -> list[tuple[Any, ...]]:
+    return [
+        (ref, node.role, ref in snapshot.held, ref in snapshot.off, node.version, node.content)
+        for ref, node in sorted(snapshot.nodes.items(), key=lambda item: by_ref(item[0]))
+    ]
+
+
+def _founded(supports: Mapping[str, Said]) -> bool:
+    """Return whether each fact rests on a justification of it, in no ring of supports."""
+    if any(fact not in said.conclusions for fact, said in supports.items()):
+        return False
+    left = dict(supports)
+    while left:
+        grounded = [fact for fact, said in left.items() if not said.premises & left.keys()]
+        if not grounded:
+            return False
+        for fact in grounded:
+            del left[fact]
+    return True
+
+
+def _on_rings(facts: Iterable[str], justifications: Iterable[Said]) -> set[str]:
+    """Return those of the facts that support themselves through others of them."""
+    among = set(facts)
+    above: dict[str, set[str]] = {fact: set() for fact in among}
+    for said in justifications:
+        for premise in said.premises & among:
+            above[premise] |= said.conclusions & among
+    rings = set()
+    for fact in among:
+        reached, waiting = set(), [fact]
+        while waiting:
+            new = above[waiting.pop()] - reached
+            reached |= new
+            waiting += new
+        if fact in reached:
+            rings.add(fact)
+    return rings
