@@ -96,9 +96,29 @@ def test_a_line_that_cannot_be_taken_in_is_named_and_its_commit_is_dropped(
                 memory.get("Feed:10")
 
 
-def test_blank_lines_count_when_a_line_is_named(path):
-    result = run(path, "import", "-", input='\n\n{"source": "x"}\n')
-    assert "line 3: " in result.stderr
+def test_the_line_that_is_named_is_the_first_wrong_one_however_far_reading_went(path):
+    good = lines_of({"source": "Feed:8"}, {"fact": "Flag:8"})
+    after = lines_of({"source": "Feed:10"}) * 5 + "no JSON"
+    for wrong in ('{"source": "Feed:1", "content": {"n": 2}}', '{"retract": "Feed:7"}', "[]", "x"):
+        for before in ("", good + '{"commit": {}}\n'):
+            text = f"{before}\n \n{good}\n{wrong}\n{after}\n"
+            line = text.splitlines().index(wrong) + 1
+            result = run(path, "import", "-", input=text)
+            assert f": line {line}" in result.stderr
+
+
+def test_a_wrong_row_of_a_load_is_told_by_its_number():
+    rows = [{"source": "Feed:1"}, {"fact": "Flag:1"}, {"retract": "Feed:2"}, {"fact": "x"}]
+    with tms.open(":memory:") as memory:
+        with pytest.raises(tms.NoSuchNode) as caught:
+            memory.load(rows)
+        assert caught.value.row == 3
+        with pytest.raises(tms.InvalidRef) as caught:
+            memory.load([rows[0], rows[3]])
+        assert caught.value.row == 2
+        with pytest.raises(tms.NoSuchNode) as caught:
+            memory.retract("Feed:2")
+        assert caught.value.row is None
 
 
 def test_what_cannot_be_imported_is_told_and_makes_no_memory(tmp_path):
@@ -119,6 +139,6 @@ def test_a_damaged_archive_is_told_and_nothing_of_it_is_kept(path, cut):
     for data in (packed[:-cut], packed[:100] + b"\0" * cut + packed[100 + cut :]):
         result = run(path, "import", "-", input=data)
         assert result.exit_code == 2
-        assert "is damaged after line" in result.stderr
+        assert "standard input is damaged: " in result.stderr
     with tms.open(path) as memory:
         assert len(list(memory.log())) == 3

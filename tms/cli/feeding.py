@@ -5,7 +5,8 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -18,16 +19,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 import tms
 from tms import interchange
 
+Row = Mapping[str, Any]
+
 _GZIP = b"\x1f\x8b"
 _STDIN = "standard input"
-_OF_A_ROW = (
-    tms.InvalidContent,
-    tms.InvalidJustification,
-    tms.InvalidRef,
-    tms.NoSuchJustification,
-    tms.NoSuchNode,
-    tms.ContentConflict,
-)
 
 
 def content_of(text: str | None) -> dict[str, Any] | None:
@@ -89,7 +84,7 @@ class Lines:
                 yield line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise tms.InvalidArgument(
-                f"{self._name} is damaged after line {self.number}: {error}.",
+                f"{self._name} is damaged: {error}.",
                 hint="Nothing of the commit that this is in was kept.",
                 ids=(self._name,),
             ) from None
@@ -156,13 +151,22 @@ def _unreadable(name: str, error: Exception) -> tms.InvalidArgument:
 
 
 @contextmanager
-def located(lines: Lines) -> Iterator[None]:
-    """Say in the error of a row which line of the file it is."""
+def located(rows: Iterable[Row], lines: Lines) -> Iterator[Iterator[Row]]:
+    """Give the rows of a load, and say in the error of one which line of the file it is."""
+    numbers = array("Q")
+
+    def numbered() -> Iterator[Row]:
+        for row in rows:
+            numbers.append(lines.number)
+            yield row
+
     try:
-        yield
-    except _OF_A_ROW as error:
-        if not error.message.startswith("line "):
-            error.message = f"line {lines.number}: {error.message}"
+        yield numbered()
+    except tms.TMSError as error:
+        if error.row is not None and not error.message.startswith("line "):
+            read = error.row <= len(numbers)
+            number = numbers[error.row - 1] if read else lines.number
+            error.message = f"line {number}: {error.message}"
         raise
 
 
