@@ -164,6 +164,7 @@ class Block(NamedTuple):
                 count += 1
                 raise self.failure
         except TMSError as error:
+            error.row = count
             error.add_note(f"in row {count} of the load")
             raise
         return count

@@ -1,13 +1,14 @@
 """Reading what is fed in: the rows of an import, and the content of a node."""
 
 import gzip
-import io
 import json
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
@@ -18,16 +19,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 import tms
 from tms import interchange
 
+Row = Mapping[str, Any]
+
 _GZIP = b"\x1f\x8b"
 _STDIN = "standard input"
-_OF_A_ROW = (
-    tms.InvalidContent,
-    tms.InvalidJustification,
-    tms.InvalidRef,
-    tms.NoSuchJustification,
-    tms.NoSuchNode,
-    tms.ContentConflict,
-)
 
 
 def content_of(text: str | None) -> dict[str, Any] | None:
@@ -79,22 +74,22 @@ class Lines:
         self.number = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        buffered = io.BufferedReader(cast(io.RawIOBase, self._file))
         try:
-            packed = buffered.peek(len(_GZIP)).startswith(_GZIP)
-            for line in gzip.GzipFile(fileobj=buffered) if packed else buffered:
+            first = self._file.readline()
+            rest: Iterable[bytes] = chain([first], self._file) if first else ()
+            if first.startswith(_GZIP):
+                rest = gzip.GzipFile(fileobj=cast(BinaryIO, _Joined(first, self._file)))
+            for line in rest:
                 self.number += 1
                 yield line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise tms.InvalidArgument(
-                f"{self._name} is damaged after line {self.number}: {error}.",
+                f"{self._name} is damaged: {error}.",
                 hint="Nothing of the commit that this is in was kept.",
                 ids=(self._name,),
             ) from None
         except OSError as error:
             raise _unreadable(self._name, error) from None
-        finally:
-            buffered.detach()
 
     @property
     def size(self) -> int | None:
@@ -108,6 +103,18 @@ class Lines:
     def position(self) -> int:
         """How many of them were read; 0 where ``size`` is None."""
         return 0 if self.size is None else self._file.tell()
+
+
+class _Joined:
+    """A file whose beginning was read already."""
+
+    def __init__(self, start: bytes, rest: BinaryIO) -> None:
+        self._start = start
+        self._rest = rest
+
+    def read(self, size: int) -> bytes:
+        part, self._start = self._start[:size], self._start[size:]
+        return part or self._rest.read(size)
 
 
 @contextmanager
@@ -144,13 +151,22 @@ def _unreadable(name: str, error: Exception) -> tms.InvalidArgument:
 
 
 @contextmanager
-def located(lines: Lines) -> Iterator[None]:
-    """Say in the error of a row which line of the file it is."""
+def located(rows: Iterable[Row], lines: Lines) -> Iterator[Iterator[Row]]:
+    """Give the rows of a load, and say in the error of one which line of the file it is."""
+    numbers = array("Q")
+
+    def numbered() -> Iterator[Row]:
+        for row in rows:
+            numbers.append(lines.number)
+            yield row
+
     try:
-        yield
-    except _OF_A_ROW as error:
-        if not error.message.startswith("line "):
-            error.message = f"line {lines.number}: {error.message}"
+        yield numbered()
+    except tms.TMSError as error:
+        if error.row is not None and not error.message.startswith("line "):
+            read = error.row <= len(numbers)
+            number = numbers[error.row - 1] if read else lines.number
+            error.message = f"line {number}: {error.message}"
         raise
 
 
@@ -160,12 +176,12 @@ class Bar:
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
         self._shown = False
-        self._console = Console(stderr=True)
+        self._seen = sys.stderr is not None and sys.stderr.isatty()
         self._bar = Progress(
             TextColumn("{task.fields[rows]:,} rows"),
             BarColumn(),
             TimeElapsedColumn(),
-            console=self._console,
+            console=Console(stderr=True),
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
@@ -186,10 +202,10 @@ class Bar:
     def show(self, before: int, more: int) -> None:
         """Show that so many rows were read, in the commits before and in this one."""
         rows = before + more
-        if self._console.is_terminal and rows >= interchange.PROGRESS:
+        if self._seen and rows >= interchange.PROGRESS:
+            self._bar.update(self._task, completed=self._lines.position, rows=rows)
             self._shown = True
             self._bar.start()
-            self._bar.update(self._task, completed=self._lines.position, rows=rows)
 
     def clear(self) -> None:
         """Take the bar off the terminal, so that something else can be written there."""

@@ -91,7 +91,7 @@ class Program(click.Group):
             message = "interrupted; nothing of an unfinished commit was kept."
             _complain("interrupted", message, "", (), with_json=with_json)
             status = INTERRUPTED
-        except OSError as error:  # those of files are ours by now
+        except OSError as error:  # of the output; those of memories and of input are ours by now
             _hush()
             message = f"the output could not be written: {error.strerror or error}."
             hint = "What was written to the memory is kept; see tms log."
@@ -121,9 +121,10 @@ class Program(click.Group):
 
 def _hush() -> None:
     """Let what is still buffered for stdout go nowhere, or the interpreter complains at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    if sys.stdout is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _complain(code: str, message: str, hint: str, ids: Sequence[str], *, with_json: bool) -> None:

@@ -174,7 +174,7 @@ def revise(
 
 
 @verb
-@click.argument("file", metavar="FILE", type=click.Path())
+@click.argument("file", metavar="FILE")
 def import_(door: Door, *, file: str, as_json: bool) -> None:
     """Take in a FILE of JSON Lines, plain or gzip; - reads stdin.
 
@@ -196,14 +196,14 @@ def import_(door: Door, *, file: str, as_json: bool) -> None:
     """  # noqa: D301 - click wants the control character
     with opened(file) as lines, door.open(create=True) as memory, Bar(lines) as bar:
         done = 0
-        with located(lines):
-            for group in interchange.commits(interchange.objects(lines)):
+        for group in interchange.commits(interchange.objects(lines)):
+            with located(group.rows, lines) as rows:
                 show = partial(bar.show, done)
-                loaded = memory.load(group.rows, reason=group.reason, by=group.by, progress=show)
-                bar.clear()
-                done += loaded.rows
-                if loaded.rows:
-                    tell(loaded, as_json=as_json)
+                loaded = memory.load(rows, reason=group.reason, by=group.by, progress=show)
+            bar.clear()
+            done += loaded.rows
+            if loaded.rows:
+                tell(loaded, as_json=as_json)
         if not done:
             tell(loaded, as_json=as_json)
 
