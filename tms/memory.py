@@ -106,7 +106,7 @@ class Memory(Upkeep):
 
     # ------------------------------------------------------------ writing
 
-    def source(self, ref: object, *, content: Mapping[str, Any] | None = None) -> Ref:
+    def source(self, ref: object, content: Mapping[str, Any] | None = None) -> Ref:
         """Declare a source: a node that supports by itself while it is not retracted.
 
         Args:
@@ -126,7 +126,7 @@ class Memory(Upkeep):
         """
         return self._declare("source", ref, content)
 
-    def fact(self, ref: object, *, content: Mapping[str, Any] | None = None) -> Ref:
+    def fact(self, ref: object, content: Mapping[str, Any] | None = None) -> Ref:
         """Declare a fact: a node that is believed only through justifications, so OUT at first.
 
         Args, returns, raises and costs as ``source``.
@@ -186,8 +186,8 @@ class Memory(Upkeep):
     def revise(
         self,
         ref: object,
-        *,
         content: Mapping[str, Any],
+        *,
         reason: str | None = None,
         by: str | None = None,
     ) -> Report:

@@ -151,7 +151,7 @@ class Reader:
             after = rows[-1]
 
     def scan(
-        self, *, kind: str | None = None, limit: int = _PAGE, after: str | None = None
+        self, kind: str | None = None, limit: int = _PAGE, *, after: str | None = None
     ) -> "Page[Node]":
         """Return a page of all sources and facts on record, IN or OUT, by (kind, id).
 
