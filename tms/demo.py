@@ -184,7 +184,7 @@ def _decisions(memory: tms.Memory, say: Say) -> tms.Anchor:
 def _retract_feed(memory: tms.Memory, say: Say, checks: _Checks) -> tms.Report:
     _heading(say, f"4. The package mapping of {FEED} was wrong: retract it")
     report = memory.retract(FEED, reason="bad package mapping", by="oncall")
-    say(report)
+    say(str(report))  # the first twenty of each will do
     for kind in ("Vulnerable", "BlockDeploy", "Page"):
         checks.claim(
             f"{kind}:svc-22 died: only the feed stood behind it",
@@ -217,7 +217,7 @@ def _replay(
 def _restore_feed(memory: tms.Memory, say: Say, checks: _Checks, before: tms.Anchor) -> tms.Report:
     _heading(say, "6. The mapping is repaired: unretract, the exact inverse")
     report = memory.unretract(FEED, reason="mapping repaired", by="oncall")
-    say(report)
+    say(str(report))
     checks.claim(
         "all is believed exactly as before the retraction",
         holds=_beliefs(memory) == _beliefs(memory.as_of(recorded=before)),
