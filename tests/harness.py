@@ -13,8 +13,9 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from commands import Batch, Boom, Command, Maker, perform
-from oracle import Refused, Said, Snapshot, Told, World, by_ref, instant, told
+from commands import Command, Maker
+from oracle import Said, Snapshot, Told, by_ref, told
+from player import Player
 
 import tms
 from tms.draft import Draft
@@ -25,31 +26,11 @@ TALLY: Counter[str] = Counter()
 """How often each state was reached, over all harnesses of this run."""
 
 
-CLOCK = (0, 1, 1000, -900)
-"""By how much the clock moves from one step to the next."""
-
 CACHES = (("cache_label",), ("cache_off",), ("cache_label", "cache_off"))
 
 
-class Engine:
-    """A memory that takes what is said in place of the ref of a justification."""
-
-    def __init__(self, memory: tms.Memory, names: Mapping[Said, tms.Ref]) -> None:
-        self._memory = memory
-        self._names = names
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._memory, name)
-
-    def retract(self, refs: Iterable[Any], **said: Any) -> Any:
-        return self._memory.retract([self._names.get(ref, ref) for ref in refs], **said)
-
-    def unretract(self, refs: Iterable[Any], **said: Any) -> Any:
-        return self._memory.unretract([self._names.get(ref, ref) for ref in refs], **said)
-
-
-class Harness:
-    """A memory and its judge.
+class Harness(Player):
+    """A memory under judgement.
 
     Args:
         on_disk: in a file, which can be reopened, or in memory.
@@ -58,8 +39,6 @@ class Harness:
     """
 
     def __init__(self, *, on_disk: bool, wide: int, flush: int) -> None:
-        self.world = World()
-        self.names: dict[Said, tms.Ref] = {}
         self.tally: Counter[str] = Counter(worlds=1)
         self._reports: list[tuple[tms.Anchor, str]] = []
         self._supports: dict[str, str] = {}
@@ -72,17 +51,14 @@ class Harness:
             )
         )
         self._after.enter_context(patch("tms.draft.settle", self._settle))
-        self._path = ":memory:"
+        path = ":memory:"
         if on_disk:
             folder = tempfile.mkdtemp(prefix="tms-")
             self._after.callback(shutil.rmtree, folder)
-            self._path = str(Path(folder, "memory.db"))
+            path = str(Path(folder, "memory.db"))
         self.on_disk = on_disk
-        self.memory = self._open()
+        super().__init__(path)
         self._other: tms.Memory | None = None
-
-    def _open(self) -> tms.Memory:
-        return tms.open(self._path, clock=lambda: instant(self.world.now))
 
     def _settle(self, network: Network, turned: Turned) -> Changes:
         """Settle, and count what phase 2 brought back: phase 1 never makes a rank higher."""
@@ -96,29 +72,9 @@ class Harness:
 
     def do(self, command: Command) -> None:
         """Do a command on both, and compare all that can be seen of it."""
-        world = self.world
-        world.now += CLOCK[self.tally["steps"] % len(CLOCK)]
-        before = world.head
-        met: list[Refused | Boom] = []
-        expected: Exception | None = None
-        try:
-            perform(world, command, Refused, met)
-        except (Refused, Boom) as error:
-            expected = error
-        engine_met: list[Exception] = []
-        caught: Exception | None = None
-        answer = None
-        try:
-            answer = perform(Engine(self.memory, self.names), command, tms.TMSError, engine_met)
-        except (tms.TMSError, Boom) as error:
-            caught = error
-        _same_refusal(expected, caught)
-        assert len(met) == len(engine_met), (met, engine_met)
-        for one, other in zip(met, engine_met, strict=True):
-            _same_refusal(one, other)
-        if isinstance(command, Batch) and caught is None:
-            answer = answer.report
-        if world.head is before:
+        before = self.world.head
+        answer = self.play(command)
+        if self.world.head is before:
             self._nothing(answer)
         else:
             self._committed(before, answer)
@@ -133,7 +89,6 @@ class Harness:
 
     def _committed(self, before: Snapshot, answer: Any) -> None:
         head = self.world.head
-        self._learn()
         report = self.memory.report(self.memory.head)
         self._reports.append((report.after, report.to_json()))
         now = self.judge()
@@ -148,19 +103,6 @@ class Harness:
         self._count(before, head, expected, now)
         self._supports = now
         self.tally["commits"] += 1
-
-    def _learn(self) -> None:
-        """Ask for the refs of new justifications by saying them again, which changes nothing."""
-        known = self.world.head.justifications
-        self.names = {said: ref for said, ref in self.names.items() if said in known}
-        for said in known.keys() - self.names.keys():
-            premises, conclusions = sorted(said.premises), sorted(said.conclusions)
-            if premises:
-                self.names[said] = self.memory.justify(conclusions, premises, rule=said.rule)
-            else:
-                self.names[said] = self.memory.axiom(conclusions, rule=said.rule)
-            if (id := known[said]) is not None:
-                assert self.names[said] == f"justification:{id}"
 
     def _check_report(self, expected: Told, report: tms.Report, now: Mapping[str, str]) -> None:
         def ids(many: Iterable[Said]) -> list[str]:
@@ -213,12 +155,12 @@ class Harness:
 
     def reopen(self) -> None:
         self.memory.close()
-        self.memory = self._open()
+        self.memory = self.open()
         self.judge()
 
     def change_doors(self) -> None:
         """Go on through another connection to the same file; the first stays open."""
-        other = self._other or self._open()
+        other = self._other or self.open()
         self._other, self.memory = self.memory, other
         self.judge()
 
@@ -226,10 +168,10 @@ class Harness:
         """Drop cache tables behind the engine, which makes them anew when it opens the file."""
         if self.on_disk:
             self._close()
-            with closing(sqlite3.connect(self._path)) as shell:
+            with closing(sqlite3.connect(self.path)) as shell:
                 for table in tables:
                     shell.execute(f"DROP TABLE {table}")
-            self.memory = self._open()
+            self.memory = self.open()
         else:
             self.memory.rebuild()
         self.judge()
@@ -350,14 +292,6 @@ def drive(seed: int, steps: int) -> Counter[str]:
         raise
     harness.finish()
     return harness.tally
-
-
-def _same_refusal(expected: Exception | None, caught: Exception | None) -> None:
-    if isinstance(expected, Refused):
-        assert isinstance(caught, tms.TMSError), (expected, caught)
-        assert caught.code in expected.codes, (expected, caught)
-    elif type(expected) is not type(caught):
-        raise AssertionError(f"expected {expected!r}") from caught
 
 
 def _scan(reader: Any, limit: int) -> Iterable[tms.Node]:
