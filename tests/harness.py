@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from commands import Command, Maker
-from oracle import Said, Snapshot, Told, by_ref, told
+from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 
 import tms
@@ -226,36 +228,50 @@ class Harness(Player):
             self.abandon()
 
     def _check_all(self) -> None:
-        verification = self.memory.verify(revisions=None)
+        memory, revisions = self.memory, self.world.revisions
+        verification = memory.verify(revisions=None)
         assert verification, verification
-        revisions = self.world.revisions
-        assert [commit.anchor for commit in self.memory.log()] == [
-            snapshot.anchor for snapshot in revisions[1:]
+        log = [
+            (commit.anchor, commit.died, commit.revived, commit.believed) for commit in memory.log()
         ]
+        assert log == [_logged(told(*two)) for two in pairwise(revisions)]
         for snapshot in revisions[1:]:
-            view = self.memory.as_of(recorded=snapshot.anchor)
+            view = memory.as_of(recorded=snapshot.anchor)
             self._check_labels(view, snapshot, limit=7)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
-                try:
+                with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
-                except tms.NoSuchJustification:
-                    continue
-                raise AssertionError(f"{said} is seen before it was said")
         for ref in self.world.head.nodes:
-            self._check_life(ref)
+            self._check_life(ref, ref)
+        for said, ref in self.names.items():
+            self._check_life(said, ref)
+            got = memory.get(ref)
+            assert got.premises == tuple(sorted(said.premises, key=by_ref))
+            assert got.derives == tuple(sorted(said.conclusions, key=by_ref))
+            assert (got.rule, got.retracted) == (said.rule, said in self.world.head.off)
 
-    def _check_life(self, ref: str) -> None:
-        """Compare the recorded changes of belief of a node with those between the snapshots."""
-        changes = []
-        was_in = False
+    def _check_life(self, target: Target, ref: str) -> None:
+        """Compare what is on record of one node or justification with the snapshots."""
+        life: list[tuple[str | None, str]] = []
+        version, was_in, was_off = 0, False, False
         for snapshot in self.world.revisions[1:]:
-            if (ref in snapshot.held) != was_in:
+            if target not in (snapshot.nodes if target == ref else snapshot.justifications):
+                continue
+            what = [] if life else ["declared"]
+            if target == ref:
+                new = snapshot.nodes[ref].version
+                what += ["revised"] * (new - max(version, int(not life)))
+                version = new
+            if (target in snapshot.off) != was_off:
+                was_off = not was_off
+                what.append("retracted" if was_off else "unretracted")
+            if (target in snapshot.held) != was_in:
                 was_in = not was_in
-                changes.append((snapshot.anchor, "in" if was_in else "out"))
+                what.append("in" if was_in else "out")
+            life += [(snapshot.anchor, event) for event in what]
         events = self.memory.history(ref)
-        assert [(event.anchor, event.what) for event in events if event.what in ("in", "out")] == (
-            changes
-        )
+        assert [(event.anchor, event.what) for event in events if event.what != "moved"] == life
+        assert self.memory.get(ref).declared == events[0].anchor
 
     def abandon(self) -> None:
         """Close without judging."""
@@ -264,6 +280,10 @@ class Harness(Player):
             self._close()
         finally:
             self._after.close()
+
+
+def _logged(what: Told) -> tuple[str | None, int, int, int]:
+    return what.after, len(what.died), len(what.revived), what.believed_after
 
 
 def drive(seed: int, steps: int) -> Counter[str]:

@@ -1,14 +1,16 @@
 """A memory and the judge side by side: every command is done on both, and refused by both."""
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
 
 from commands import Batch, Boom, Command, perform
-from oracle import Refused, Said, World, instant
+from oracle import Refused, Said, World
 
 import tms
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CLOCK = (0, 1, 1000, -900)
 """By how much the clock moves from one step to the next."""
 
@@ -47,7 +49,10 @@ class Player:
         self.memory = self.open()
 
     def open(self) -> tms.Memory:
-        return tms.open(self.path, clock=lambda: instant(self.world.now))
+        return tms.open(self.path, clock=self._clock)
+
+    def _clock(self) -> datetime:
+        return EPOCH + timedelta(milliseconds=self.world.now)
 
     def __enter__(self) -> Self:
         return self
