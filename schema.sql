@@ -234,3 +234,7 @@ SELECT
 FROM commits AS c;
 
 INSERT INTO scope (scope, name) VALUES (0, '');
+
+-- No node has the key 0. Where these rows are missing, the cache was dropped or emptied.
+INSERT INTO cache_label (node, rank) VALUES (0, 0);
+INSERT INTO cache_off (target) VALUES (0);

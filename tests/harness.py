@@ -20,8 +20,8 @@ from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 
 import tms
-from tms.draft import Draft
 from tms.labelling import Changes, Network, Turned, settle
+from tms.pending import Pending
 from tms.store import SqlNetwork
 
 TALLY: Counter[str] = Counter()
@@ -37,22 +37,21 @@ class Harness(Player):
     Args:
         on_disk: in a file, which can be reopened, or in memory.
         wide: from how many keys on the engine reads by one statement.
+        ahead: how many keys it reads ahead where small waves follow one another.
         flush: how many added rows it keeps in memory.
     """
 
-    def __init__(self, *, on_disk: bool, wide: int, flush: int) -> None:
+    def __init__(self, *, on_disk: bool, wide: int, ahead: int, flush: int) -> None:
         self.tally: Counter[str] = Counter(worlds=1)
         self._reports: list[tuple[tms.Anchor, str]] = []
         self._supports: dict[str, str] = {}
         self._after = ExitStack()
-        self._after.enter_context(
-            patch.multiple(
-                "tms.batch",
-                SqlNetwork=partial(SqlNetwork, wide=wide),
-                Draft=partial(Draft, flush=flush),
-            )
-        )
-        self._after.enter_context(patch("tms.draft.settle", self._settle))
+        for name, instead in (
+            ("tms.batch.SqlNetwork", partial(SqlNetwork, wide=wide, ahead=ahead)),
+            ("tms.draft.Pending", partial(Pending, most=flush)),
+            ("tms.pending.settle", self._settle),
+        ):
+            self._after.enter_context(patch(name, instead))
         path = ":memory:"
         if on_disk:
             folder = tempfile.mkdtemp(prefix="tms-")
@@ -293,6 +292,7 @@ def drive(seed: int, steps: int) -> Counter[str]:
     harness = Harness(
         on_disk=seed % 2 == 0,
         wide=random.choice([1, 2, 12, 1000]),
+        ahead=random.choice([1, 2, 8, 256]),
         flush=random.choice([1, 2, 7, 20_000]),
     )
     try:

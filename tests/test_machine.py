@@ -55,11 +55,12 @@ class Machine(RuleBasedStateMachine):
     @initialize(
         on_disk=st.booleans(),
         wide=st.sampled_from([1, 2, 12, 1000]),
+        ahead=st.sampled_from([1, 2, 8, 256]),
         flush=st.sampled_from([1, 2, 7, 20_000]),
         command=made(lambda maker, _: maker.base()),
     )
-    def open(self, on_disk: bool, wide: int, flush: int, command: Command) -> None:
-        self.harness = Harness(on_disk=on_disk, wide=wide, flush=flush)
+    def open(self, on_disk: bool, wide: int, ahead: int, flush: int, command: Command) -> None:
+        self.harness = Harness(on_disk=on_disk, wide=wide, ahead=ahead, flush=flush)
         self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, _: maker.declare()))

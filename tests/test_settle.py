@@ -160,6 +160,19 @@ def test_a_justification_that_does_not_fire_is_looked_at_once_while_its_conclusi
     graph.check()
 
 
+def test_a_justification_of_many_facts_is_looked_at_once_for_all_of_them() -> None:
+    graph = Graph()
+    one, two = graph.source(), graph.source()
+    facts = [graph.fact() for _ in range(10)]
+    for fact in facts:
+        graph.justify([fact], [one])
+    other = graph.justify(facts, [two])
+    graph.settle()
+    assert len(graph.settle(off=[one])) == 11
+    assert graph.asked["premises", other] == 1
+    graph.check()
+
+
 def test_justifications_of_a_fact_that_found_support_are_not_looked_at_for_others() -> None:
     graph = Graph()
     first, dead = graph.source(), graph.source()

@@ -6,8 +6,6 @@
 was believed at any commit.
 """
 
-from importlib.metadata import version as _version
-
 from tms.batch import Batch
 from tms.errors import (
     Busy,
@@ -49,8 +47,6 @@ from tms.models import (
 from tms.reading import View
 from tms.refs import Anchor, Ref
 
-__version__ = _version("sqlite-tms")
-
 __all__ = [
     "Anchor",
     "Batch",
@@ -91,3 +87,11 @@ __all__ = [
     "View",
     "open",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name != "__version__":
+        raise AttributeError(f"module 'tms' has no attribute {name!r}")
+    from importlib.metadata import version  # a tenth of the import, seldom asked
+
+    return version("sqlite-tms")

@@ -6,10 +6,10 @@ from typing import Any, Self, cast
 from tms import history
 from tms.clock import Clock, milliseconds
 from tms.content import check_text
-from tms.draft import Draft
+from tms.draft import Draft, DraftMark
 from tms.errors import Misuse, TMSError
 from tms.models import Report
-from tms.store import Beliefs, Connection, Record, SqlNetwork
+from tms.store import Audit, Beliefs, Connection, Record, SqlNetwork
 
 _REPORTED = ("retract", "unretract", "revise", "batch")
 
@@ -25,11 +25,14 @@ class Writer:
         self.connection = connection
         self.draft: Draft | None = None
         self._clock = clock
+        self._audit = Audit(connection)
         self._record = Record(connection)
         self._beliefs = Beliefs(connection)
-        self._network = SqlNetwork(connection)
         self._outermost: Batch | None = None
         self._broken = False
+
+    def _network(self) -> SqlNetwork:
+        return SqlNetwork(self.connection)
 
     def batch(self, op: str, reason: str | None = None, by: str | None = None) -> "Batch":
         """Return a commit to be made.
@@ -51,12 +54,13 @@ class Writer:
             self.connection.begin()
             try:
                 with self.connection.translated():
+                    self._audit.mend()
                     self.draft = Draft(self._record, self._network, milliseconds(self._clock()))
             except BaseException:
                 self.connection.rollback()
                 raise
             self._outermost, self._broken = batch, False
-        elif self._broken or not self.connection.sql.in_transaction:
+        elif self._broken or not self.connection.in_transaction:
             raise Misuse(
                 "this batch failed before; nothing of it will be kept.",
                 hint="Leave it, and begin another.",
@@ -77,7 +81,7 @@ class Writer:
         """Settle, close and keep the open commit, all or nothing; make the report of it."""
         draft = self.draft
         try:
-            if draft is None or self._broken or not self.connection.sql.in_transaction:
+            if draft is None or self._broken or not self.connection.in_transaction:
                 raise Misuse(
                     "something in this batch failed and was passed over; nothing of it was kept.",
                     hint="Let the error of a verb leave the batch.",
@@ -110,7 +114,7 @@ class Batch:
 
     def __init__(self, writer: Writer, op: str, reason: str | None, by: str | None) -> None:
         self._writer = writer
-        self._mark: dict[str, Any] | None = None
+        self._mark: DraftMark | None = None
         self._entered = False
         self.op = op
         self.reason = reason
@@ -145,11 +149,18 @@ class Batch:
         self.draft, self._outermost = self._writer.begin(self)
         self._entered = True
         if self._outermost is not self and self._composite:
+            self._join()
+            self.draft.say(self.reason, self.by)
+        return self
+
+    def _join(self) -> None:
+        try:
             with self._writer.connection.translated():
                 self._mark = self.draft.mark()
             self._writer.connection.savepoint(self._name)
-            self.draft.say(self.reason, self.by)
-        return self
+        except BaseException:
+            self._writer.fail()
+            raise
 
     def __exit__(
         self,
@@ -176,7 +187,11 @@ class Batch:
 
     def _leave(self, error: BaseException | None) -> None:
         if self._mark is not None:
-            self._writer.connection.release(self._name, undo=error is not None)
+            try:
+                self._writer.connection.release(self._name, undo=error is not None)
+            except BaseException:
+                self._writer.fail()
+                raise
             if error is not None:
                 self.draft.restore(self._mark)
         elif error is None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from tms.errors import InvalidWindow
+from tms.errors import InvalidArgument, InvalidWindow
 
 Clock = Callable[[], datetime]
 
@@ -16,12 +16,30 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
+def checked(clock: Clock | None) -> Clock:
+    """Return the clock, or the machine's if there is none.
+
+    Raises:
+        InvalidArgument: it cannot be called.
+    """
+    if clock is not None and not callable(clock):
+        raise InvalidArgument(
+            f"the clock is {clock!r}.", hint="Give a callable that returns an aware datetime."
+        )
+    return clock or system_clock
+
+
 def milliseconds(instant: datetime) -> int:
     """Return whole milliseconds since 1970, rounded down, so a printed time is never late.
 
     Raises:
-        InvalidWindow: ``instant`` has no time zone.
+        InvalidWindow: ``instant`` is no ``datetime``, or has no time zone.
     """
+    if not isinstance(instant, datetime):
+        raise InvalidWindow(
+            f"not an instant: {instant!r}.",
+            hint="Give an aware datetime, for instance datetime.now(timezone.utc).",
+        )
     if instant.tzinfo is None or instant.utcoffset() is None:
         raise InvalidWindow(
             f"instant without a time zone: {instant.isoformat()}.",

@@ -6,13 +6,18 @@ from typing import Any
 
 from tms.errors import InvalidContent, TMSError
 
+DEEPEST = 100
+"""How many levels of objects and lists content may have. JSON readers, the one behind the models
+among them, stop at some depth of their own; what is kept must stay readable."""
+
 
 def canonical(content: Mapping[str, Any] | None) -> str | None:
     """Write content as JSON in the one form that is kept and compared: sorted keys, no spaces.
 
     Raises:
         InvalidContent: it is no JSON object: another type, a key that is no text, a value that
-            JSON does not have (NaN, infinity, bytes, a date), a lone surrogate, a ring.
+            JSON does not have (NaN, infinity, bytes, a date), a lone surrogate, a ring, or more
+            than ``DEEPEST`` levels.
     """
     if content is None:
         return None
@@ -30,8 +35,10 @@ def canonical(content: Mapping[str, Any] | None) -> str | None:
             separators=(",", ":"),
         )
         text.encode()
-        _check_keys(content)
-    except (TypeError, ValueError, RecursionError) as error:
+        _check_within(content)
+    except RecursionError:
+        raise _too_deep() from None
+    except (TypeError, ValueError) as error:
         raise InvalidContent(
             f"content that JSON cannot keep: {error}.",
             hint="Use text keys and text, numbers, true, false, null, lists and objects.",
@@ -39,16 +46,27 @@ def canonical(content: Mapping[str, Any] | None) -> str | None:
     return text
 
 
-def _check_keys(content: Mapping[str, Any]) -> None:
-    inside: list[Any] = [content]
-    for value in inside:
+def _check_within(content: Mapping[str, Any]) -> None:
+    inside: list[tuple[int, Any]] = [(1, content)]
+    while inside:
+        depth, value = inside.pop()
+        if not isinstance(value, (Mapping, list, tuple)):
+            continue
+        if depth > DEEPEST:
+            raise _too_deep()
         if isinstance(value, Mapping):
             for key in value:
                 if not isinstance(key, str):
                     raise TypeError(f"the key {key!r} is no text")
-            inside.extend(value.values())
-        elif isinstance(value, (list, tuple)):
-            inside.extend(value)
+            value = value.values()
+        inside.extend((depth + 1, part) for part in value)
+
+
+def _too_deep() -> InvalidContent:
+    return InvalidContent(
+        f"content nested deeper than {DEEPEST} levels.",
+        hint="Flatten it, or keep it as one text inside an object.",
+    )
 
 
 def check_text(

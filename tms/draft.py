@@ -1,10 +1,7 @@
 """An open commit: what its verbs add, checked before it is kept, and settled once at the end."""
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
-from copy import copy
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from tms.errors import (
     ContentConflict,
@@ -13,14 +10,26 @@ from tms.errors import (
     NoSuchJustification,
     NoSuchNode,
 )
-from tms.labelling import Changes, Network, Turned, settle
+from tms.labelling import Network
+from tms.pending import Mark, Pending
 from tms.refs import JUSTIFICATION, Ref
-from tms.store import Head, Named, Record, is_digest
-
-FLUSH = 20_000
-"""How many added rows are kept in memory before they are written and labelled."""
+from tms.statement import Statement
+from tms.store import Head, Named, Record
 
 _NAMES = 200_000
+_SHORT = 80
+
+
+class DraftMark(NamedTuple):
+    """What a draft must remember to go back to a savepoint."""
+
+    rows: Mark
+    next_key: int
+    contents: dict[int, tuple[int, str]]
+    switches: dict[int, tuple[bool, str]]
+    counts: dict[str, int]
+    reasons: list[str]
+    by: list[str]
 
 
 class Draft:
@@ -30,48 +39,52 @@ class Draft:
 
     Args:
         record: where to add.
-        network: the graph, for the labelling.
+        network: makes a view of the graph for one settlement.
         at: the time of the commit, in milliseconds.
-        flush: how many added rows are kept in memory.
     """
 
-    def __init__(self, record: Record, network: Network, at: int, *, flush: int = FLUSH) -> None:
+    def __init__(self, record: Record, network: Callable[[], Network], at: int) -> None:
         self._record = record
-        self._network = network
         self.base = record.head()
         self.revision = self.base.revision + 1
         self._at = max(at, self.base.at) if self.base.revision else at
-        self._flush_at = flush
+        self._rows = Pending(record, network, self.base)
         self._next_key = self.base.last_key + 1
-        self._names: dict[Ref, Named] = {}
-        self._nodes: list[tuple[int, str, str, str, int]] = []
-        self._justifications: list[tuple[int, str | None, bytes, str | None, int]] = []
-        self._digests: dict[bytes, Ref] = {}
-        self._premises: list[tuple[int, int]] = []
-        self._conclusions: list[tuple[int, int]] = []
-        self._first: dict[int, str] = {}  # what new nodes were declared with
+        self._names: dict[Ref, Named | None] = {}  # None: looked up, and names nothing
+        self._same: dict[bytes, Ref | None] = {}
         self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
         self._switches: dict[int, tuple[bool, str]] = {}
-        self._new_sources: list[int] = []
-        self._new_justifications: list[int] = []
-        self._moves: Changes = {}
-        self._gained = 0
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
         self._reasons: list[str] = []
         self._by: list[str] = []
 
     # ------------------------------------------------------------ names
 
+    def foresee(self, refs: Iterable[Ref], statements: Sequence[Statement]) -> None:
+        """Look up all at once what is about to be asked for one by one."""
+        asked = [ref for ref in dict.fromkeys(refs) if ref not in self._names]
+        nodes = {ref: (ref.kind, ref.id) for ref in asked if ref.kind != JUSTIFICATION}
+        found = self._record.nodes(list(nodes.values()))
+        self._names.update((ref, found.get(pair)) for ref, pair in nodes.items())
+        names = [said.name for said in statements if said.name is not None]
+        given = self._record.given_names(names)
+        for name in names:
+            self._names.setdefault(Ref.kept(JUSTIFICATION, name), given.get(name))
+        ids = self._record.digests([said.digest for said in statements])
+        for said in statements:
+            id = ids.get(said.digest)
+            known = None if id is None else Ref.kept(JUSTIFICATION, id)
+            self._same.setdefault(said.digest, known)
+
     def find(self, ref: Ref) -> Named | None:
         """Return what a ref names, added here or on record."""
-        named = self._names.get(ref)
-        if named is None:
-            if ref.kind == JUSTIFICATION:
-                named = self._record.justification(ref.id)
-            else:
-                named = self._record.node(ref.kind, ref.id)
-            if named is not None:
-                self._names[ref] = named
+        if ref in self._names:
+            return self._names[ref]
+        if ref.kind == JUSTIFICATION:
+            named = self._record.justification(ref.id)
+        else:
+            named = self._record.node(ref.kind, ref.id)
+        self._names[ref] = named
         return named
 
     def named(self, ref: Ref) -> Named:
@@ -113,7 +126,7 @@ class Draft:
         if found is None:
             key = self._add_node(ref, role).key
             if content is not None:
-                self._first[key] = content
+                self._rows.add_content(key, content)
             self._relieve()
             return
         if found.role != role:
@@ -144,17 +157,16 @@ class Draft:
             )
         key = self._key()
         named = self._names[ref] = Named(key, role, self.revision)
-        self._nodes.append((key, kind, ref.id, role, self.revision))
+        self._rows.add_node(key, kind, ref.id, role)
         self._counts[role] += 1
-        if role == "source":
-            self._new_sources.append(key)
         return named
 
     def _content(self, key: int) -> tuple[int, str | None]:
         return self._contents.get(key) or self._content_before(key)
 
     def _content_before(self, key: int) -> tuple[int, str | None]:
-        return (1, self._first[key]) if key in self._first else self._record.content(key)
+        first = self._rows.content(key)
+        return self._record.content(key) if first is None else (1, first)
 
     def revise(self, ref: Ref, content: str) -> None:
         """Add a content version, unless it says the same as the newest.
@@ -176,57 +188,34 @@ class Draft:
         else:
             self._contents[found.key] = (version + 1, content)
 
-    def justify(
-        self,
-        conclusions: Sequence[Ref],
-        premises: Sequence[Ref],
-        rule: str | None,
-        id: str | None,
-    ) -> Ref:
+    def justify(self, said: Statement) -> Ref:
         """Add a justification, and those of its conclusions that are new; return its ref.
 
         Raises:
-            InvalidJustification: no conclusions, a conclusion that is a source or is among the
-                premises, a premise that is a justification, or an id that lies about its hash.
+            InvalidJustification: a conclusion is a source.
             NoSuchNode: a premise names nothing.
             ContentConflict: the id is taken by another justification.
         """
-        needed = frozenset(premises)
-        facts = [self._conclusion(ref, needed) for ref in conclusions]
-        if not facts:
-            raise InvalidJustification("no conclusion.", hint="Name at least one fact.")
-        needs = [self._premise(ref) for ref in premises]
-        digest = _digest(premises, conclusions, rule)
-        known = self._same(digest, id)
+        facts = [self._conclusion(ref) for ref in said.conclusions]
+        needs = [self.named(ref).key for ref in said.premises]
+        known = self._known(said)
         if known is not None:
             return known
         key = self._key()
-        name = None if id is None or id == digest.hex() else id
-        ref = Ref.of(JUSTIFICATION, digest.hex() if name is None else name)
-        self._justifications.append((key, name, digest, rule, self.revision))
-        self._digests[digest] = ref
-        self._names[ref] = Named(key, JUSTIFICATION, self.revision)
-        self._names[Ref.of(JUSTIFICATION, digest.hex())] = self._names[ref]
+        ref = self._same[said.digest] = said.ref
+        named = self._names[ref] = Named(key, JUSTIFICATION, self.revision)
+        if said.name is not None:
+            self._names[Ref.kept(JUSTIFICATION, said.digest.hex())] = named
         self._counts[JUSTIFICATION] += 1
-        self._new_justifications.append(key)
-        self._premises += [(key, node) for node in sorted(needs)]
-        for conclusion, fact in zip(conclusions, facts, strict=True):
-            named = fact or self._add_node(conclusion, "fact")
-            self._conclusions.append((key, named.key))
+        derived = [
+            (fact or self._add_node(conclusion, "fact")).key
+            for conclusion, fact in zip(said.conclusions, facts, strict=True)
+        ]
+        self._rows.add_justification(key, said.name, said.digest, said.rule, needs, derived)
         self._relieve()
         return ref
 
-    def _conclusion(self, ref: Ref, premises: frozenset[Ref]) -> Named | None:
-        if ref in premises:
-            raise InvalidJustification(
-                f"{ref} is among its own premises.",
-                hint="Nothing can support itself; leave it out of the premises.",
-                ids=(ref,),
-            )
-        if ref.kind == JUSTIFICATION:
-            raise InvalidJustification(
-                f"{ref} cannot be a conclusion.", hint="Only facts are derived.", ids=(ref,)
-            )
+    def _conclusion(self, ref: Ref) -> Named | None:
         found = self.find(ref)
         if found is not None and found.role != "fact":
             raise InvalidJustification(
@@ -236,33 +225,20 @@ class Draft:
             )
         return found
 
-    def _premise(self, ref: Ref) -> int:
-        if ref.kind == JUSTIFICATION:
-            raise InvalidJustification(
-                f"{ref} cannot be a premise.", hint="Only sources and facts are.", ids=(ref,)
+    def _known(self, said: Statement) -> Ref | None:
+        """Return the ref of this very justification if it is known; check that its id is free."""
+        if said.digest in self._same:
+            known = self._same[said.digest]
+        else:
+            found = self._record.same_justification(said.digest)
+            known = found and Ref.kept(JUSTIFICATION, self._record.identity(found.key)[1])
+            self._same[said.digest] = known
+        if said.name is not None and said.ref != known and self.find(said.ref) is not None:
+            raise ContentConflict(
+                f"{said.ref} says something else already.",
+                hint="The same id is the same premises, conclusions and rule; give another.",
+                ids=(said.ref,),
             )
-        return self.named(ref).key
-
-    def _same(self, digest: bytes, id: str | None) -> Ref | None:
-        """Return the ref of this very justification if it is known; check that the id is free."""
-        hexed = digest.hex()
-        if id is not None and is_digest(id) and id != hexed:
-            raise InvalidJustification(
-                f"the id {id} looks like a content hash, but this justification's is {hexed}.",
-                hint="Give no id, or one that is not 32 hex digits.",
-                ids=(id,),
-            )
-        known = self._digests.get(digest)
-        if known is None and (found := self._record.same_justification(digest)):
-            known = Ref.kept(JUSTIFICATION, self._record.identity(found.key)[1])
-        if id is not None and id != hexed:
-            given = Ref.of(JUSTIFICATION, id)
-            if given != known and self.find(given) is not None:
-                raise ContentConflict(
-                    f"{given} says something else already.",
-                    hint="The same id is the same premises, conclusions and rule; give another.",
-                    ids=(given,),
-                )
         return known
 
     def turn(self, refs: Iterable[Ref], *, on: bool) -> None:
@@ -298,77 +274,31 @@ class Draft:
         """How many switches will have been turned."""
         return len(self._switches)
 
+    @property
+    def head(self) -> Head:
+        """What the head becomes when this is kept."""
+        believed = self.base.believed + self._rows.gained
+        return Head(self.revision, self._at, self._next_key - 1, believed)
+
     def _relieve(self) -> None:
-        if len(self._premises) + len(self._conclusions) + len(self._nodes) >= self._flush_at:
-            self._take_in()
-
-    def _take_in(self) -> None:
-        """Write and label what was added so far, so that memory does not grow with it."""
-        self._flush()
-        self._settle(
-            Turned(sources_on=self._new_sources, justifications_on=self._new_justifications)
-        )
-        self._new_sources, self._new_justifications = [], []
-
-    def _flush(self) -> None:
-        """Write the added rows. They are not labelled yet, and nothing is closed."""
-        record, revision = self._record, self.revision
-        if self._nodes:
-            record.add_nodes(self._nodes)
-        if self._first:
-            record.add_contents([(node, 1, revision, text) for node, text in self._first.items()])
-        if self._justifications:
-            record.add_justifications(self._justifications)
-            record.add_premises(self._premises)
-            record.add_conclusions(self._conclusions)
-        self._nodes, self._justifications, self._premises, self._conclusions = [], [], [], []
-        self._first, self._digests = {}, {}
-        if len(self._names) > _NAMES:
-            self._names = {}
-
-    def _settle(self, turned: Turned) -> None:
-        changes = settle(self._network, turned)
-        self._record.label(changes)
-        for node, (before, after) in changes.items():
-            self._gained += (after is not None and after[1] is not None) - (
-                before is not None and before[1] is not None
-            )
-            if node <= self.base.last_key:
-                first = self._moves.pop(node, (before,))[0]
-                if first != after:
-                    self._moves[node] = (first, after)
+        if self._rows.many:
+            self._rows.take_in()
+            if len(self._names) > _NAMES:
+                self._names, self._same = {}, {}
 
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
         """Settle and close the commit; return False, with nothing written, if it is empty."""
         if not (self._contents or self._switches or self._next_key > self.base.last_key + 1):
             return False
-        self._flush()
+        self._rows.write()
         record = self._record
         record.add_contents(
             [(key, version, self.revision, text) for key, (version, text) in self._contents.items()]
         )
-        off: list[tuple[int, str]] = []
-        on: list[tuple[int, str]] = []
-        for key, (state, role) in self._switches.items():
-            (on if state else off).append((key, role))
         record.turn(self.revision, ((key, state) for key, (state, _) in self._switches.items()))
-        gone = {key for key, _ in off}
-        self._settle(
-            Turned(
-                nodes_off=[key for key, role in off if role != JUSTIFICATION],
-                justifications_off=[key for key, role in off if role == JUSTIFICATION],
-                sources_on=[key for key in self._new_sources if key not in gone]
-                + [key for key, role in on if role == "source"],
-                facts_on=[key for key, role in on if role == "fact"],
-                justifications_on=[key for key in self._new_justifications if key not in gone]
-                + [key for key, role in on if role == JUSTIFICATION],
-            )
-        )
-        record.add_transitions(self.revision, self._moves)
-        if self._next_key > self.base.last_key + 1:
-            record.add_new_transitions(self.revision, self.base.last_key)
+        self._rows.settle(self._switches)
         record.add_commit(
-            Head(self.revision, self._at, self._next_key - 1, self.base.believed + self._gained),
+            self.head,
             op,
             reason if reason is not None or not self._reasons else "; ".join(self._reasons),
             by if by is not None or not self._by else ", ".join(self._by),
@@ -377,46 +307,28 @@ class Draft:
 
     # ------------------------------------------------------------ savepoints
 
-    def mark(self) -> dict[str, Any]:
+    def mark(self) -> DraftMark:
         """Take in what was added so far and return what ``restore`` needs."""
-        self._take_in()
-        self._names = {}
-        return {name: copy(value) for name, value in self.__dict__.items() if name[1:] in _MARKED}
+        rows = self._rows.mark()
+        return DraftMark(
+            rows,
+            self._next_key,
+            dict(self._contents),
+            dict(self._switches),
+            dict(self._counts),
+            list(self._reasons),
+            list(self._by),
+        )
 
-    def restore(self, mark: dict[str, Any]) -> None:
+    def restore(self, mark: DraftMark) -> None:
         """Go back to a mark, once the file has gone back to its savepoint."""
-        self.__dict__.update(mark)
-
-
-_MARKED = {
-    "next_key",
-    "names",
-    "nodes",
-    "justifications",
-    "digests",
-    "premises",
-    "conclusions",
-    "first",
-    "contents",
-    "switches",
-    "new_sources",
-    "new_justifications",
-    "moves",
-    "gained",
-    "counts",
-    "reasons",
-    "by",
-}
-
-
-def _digest(premises: Sequence[Ref], conclusions: Sequence[Ref], rule: str | None) -> bytes:
-    """Hash what a justification says: the same in any order of its premises and conclusions."""
-    said = [sorted(premises, key=str), sorted(conclusions, key=str), rule]
-    return hashlib.blake2b(json.dumps(said, ensure_ascii=False).encode(), digest_size=16).digest()
+        self._rows.restore(mark.rows)
+        self._names, self._same = {}, {}
+        self._next_key = mark.next_key
+        self._contents, self._switches = dict(mark.contents), dict(mark.switches)
+        self._counts = dict(mark.counts)
+        self._reasons, self._by = list(mark.reasons), list(mark.by)
 
 
 def _short(text: str) -> str:
     return text if len(text) <= _SHORT else text[:_SHORT] + "…"
-
-
-_SHORT = 80

@@ -37,6 +37,7 @@ class TMSError(Exception):
         code: stable name of the kind of error, for programs.
         hint: what to do next.
         ids: the refs, anchors or paths that it is about.
+        row: which row of a load it was met in, from 1 up; None outside of one.
     """
 
     code: ClassVar[str] = "error"
@@ -46,6 +47,7 @@ class TMSError(Exception):
         self.message = message
         self.hint = hint
         self.ids = ids
+        self.row: int | None = None
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}" if self.hint else self.message

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tms.errors import NoSuchAnchor
 from tms.models import Commit, Event, Report, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
-from tms.store import Beliefs, Named
+from tms.store import Beliefs, Head, Named
 
 _LOG_PAGE = 500
 
@@ -15,6 +15,11 @@ def anchor(beliefs: Beliefs, revision: int) -> Anchor | None:
     """Return the anchor of a revision; None for revision 0."""
     at = beliefs.at(revision)
     return None if at is None else Anchor.kept(revision, at)
+
+
+def anchor_of(head: Head) -> Anchor | None:
+    """Return the anchor of a head; None if there is no commit yet."""
+    return Anchor.kept(head.revision, head.at) if head.revision else None
 
 
 def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
@@ -47,7 +52,6 @@ def report(beliefs: Beliefs, revision: int) -> Report:
     Cost: grows with what the commit moved and the uses of what went OUT, not with the file.
     """
     commit = beliefs.commit(revision)
-    assert commit is not None
     return Report(
         op=commit.op,
         changed=True,
@@ -104,29 +108,27 @@ def _targets(beliefs: Beliefs, revision: int, op: str) -> tuple[Ref, ...]:
 
 
 def _survivors(beliefs: Beliefs, revision: int) -> tuple[Survivor, ...]:
-    lost: dict[int, list[int]] = {}
-    for fact, justification in beliefs.survived(revision):
-        lost.setdefault(fact, []).append(justification)
+    lost: dict[int, list[str]] = {}
+    for fact, id in beliefs.survived(revision):
+        lost.setdefault(fact, []).append(id)
     if not lost:
         return ()
-    via: dict[int, list[int]] = {fact: [] for fact in lost}
-    for fact, justification in beliefs.firing(list(lost), revision):
-        via[fact].append(justification)
-    supports = beliefs.supports(list(lost), revision)
-    keys = {key for keys in (*lost.values(), *via.values()) for key in keys}
-    names = beliefs.names(sorted({*lost, *keys}))
-
-    def ids(keys: list[int]) -> tuple[str, ...]:
-        return tuple(sorted(names[key][1] for key in keys))
-
+    facts = list(lost)
+    via: dict[int, list[str]] = {fact: [] for fact in facts}
+    supports: dict[int, str] = {}
+    for fact, id, rests in beliefs.firing(facts, revision):
+        via[fact].append(id)
+        if rests:
+            supports[fact] = id
+    names = beliefs.names(facts)
     return tuple(
         Survivor(
             fact=Ref.kept(*names[fact]),
-            via=ids(via[fact]),
-            lost=ids(lost[fact]),
-            support=names[supports[fact]][1],
+            via=tuple(sorted(via[fact])),
+            lost=tuple(sorted(lost[fact])),
+            support=supports[fact],
         )
-        for fact in sorted(lost, key=names.__getitem__)
+        for fact in sorted(facts, key=names.__getitem__)
     )
 
 
@@ -139,8 +141,8 @@ def log(beliefs: Beliefs, after: int, upto: int) -> Iterator[Commit]:
                 op=row.op,
                 reason=row.reason,
                 by=row.by,
-                died=row.died,
-                revived=row.revived,
+                died=beliefs.count_moved(row.revision, 0),
+                revived=beliefs.count_moved(row.revision, 1),
                 believed=row.believed,
             )
         after = rows[-1].revision
@@ -171,7 +173,6 @@ def events(beliefs: Beliefs, named: Named, at: int) -> tuple[Event, ...]:
     told = []
     for revision, _, event in happened:
         commit = commits[revision]
-        assert commit is not None
         told.append(
             Event.model_validate(
                 {

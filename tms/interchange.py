@@ -13,37 +13,51 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tms.content import canonical, check_text
 from tms.draft import Draft
-from tms.errors import InvalidContent, InvalidJustification, TMSError
+from tms.errors import InvalidContent, TMSError
 from tms.refs import Ref, refs_of
+from tms.statement import Statement, check_premises, statement
 
 PROGRESS = 5_000
 """How many rows lie between two calls of a progress callback."""
 
 
+BLOCK = 200
+"""How many rows are looked up together."""
+
+
+class Step(NamedTuple):
+    """A row that was read and waits to be added."""
+
+    mentions: list[Ref]
+    said: Statement | None
+    add: Callable[[Draft], object]
+
+
 class _Row(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class _Source(_Row):
     source: str
     content: dict[str, Any] | None = None
 
-    def add(self, draft: Draft) -> None:
-        draft.declare(Ref(self.source), "source", canonical(self.content))
+    def step(self) -> Step:
+        return _declaration(self.source, "source", self.content)
 
 
 class _Fact(_Row):
     fact: str
     content: dict[str, Any] | None = None
 
-    def add(self, draft: Draft) -> None:
-        draft.declare(Ref(self.fact), "fact", canonical(self.content))
+    def step(self) -> Step:
+        return _declaration(self.fact, "fact", self.content)
 
 
 class _Justification(_Row):
@@ -52,11 +66,10 @@ class _Justification(_Row):
     derives: list[str]
     rule: str | None = None
 
-    def add(self, draft: Draft) -> None:
-        check_said(self.rule, self.justification)
+    def step(self) -> Step:
         premises, conclusions = refs_of(self.premises), refs_of(self.derives)
         check_premises(premises, conclusions)
-        draft.justify(conclusions, premises, self.rule, self.justification)
+        return _justification(statement(conclusions, premises, self.rule, self.justification))
 
 
 class _Axiom(_Row):
@@ -64,9 +77,8 @@ class _Axiom(_Row):
     rule: str | None = None
     id: str | None = None
 
-    def add(self, draft: Draft) -> None:
-        check_said(self.rule, self.id)
-        draft.justify(refs_of(self.axiom), [], self.rule, self.id)
+    def step(self) -> Step:
+        return _justification(statement(refs_of(self.axiom), [], self.rule, self.id))
 
 
 class _Retract(_Row):
@@ -74,8 +86,8 @@ class _Retract(_Row):
     reason: str | None = None
     by: str | None = None
 
-    def add(self, draft: Draft) -> None:
-        _turn(draft, self.retract, self.reason, self.by, on=False)
+    def step(self) -> Step:
+        return _turning(self.retract, self.reason, self.by, on=False)
 
 
 class _Unretract(_Row):
@@ -83,8 +95,8 @@ class _Unretract(_Row):
     reason: str | None = None
     by: str | None = None
 
-    def add(self, draft: Draft) -> None:
-        _turn(draft, self.unretract, self.reason, self.by, on=True)
+    def step(self) -> Step:
+        return _turning(self.unretract, self.reason, self.by, on=True)
 
 
 class _Commit(_Row):
@@ -104,61 +116,77 @@ _ROWS: dict[str, type[_Addition]] = {
 }
 
 
-def _turn(
-    draft: Draft, refs: str | list[str], reason: str | None, by: str | None, *, on: bool
-) -> None:
+def _declaration(text: str, role: str, content: dict[str, Any] | None) -> Step:
+    ref, kept = Ref(text), canonical(content)
+    return Step([ref], None, lambda draft: draft.declare(ref, role, kept))
+
+
+def _justification(said: Statement) -> Step:
+    return Step([*said.conclusions, *said.premises], said, lambda draft: draft.justify(said))
+
+
+def _turning(text: str | list[str], reason: str | None, by: str | None, *, on: bool) -> Step:
     check_text("reason", reason)
     check_text("by", by)
-    draft.turn(refs_of(refs), on=on)
-    draft.say(reason, by)
+    refs = refs_of(text)
+
+    def turn(draft: Draft) -> None:
+        draft.turn(refs, on=on)
+        draft.say(reason, by)
+
+    return Step(refs, None, turn)
 
 
-def check_said(rule: str | None, id: str | None) -> None:
-    """Check the rule and the id of a justification.
+class Block(NamedTuple):
+    """Rows that were read together, up to the first that could not be."""
 
-    Raises:
-        InvalidJustification: one of them cannot be kept.
-    """
-    check_text("rule", rule, InvalidJustification)
-    check_text("id", id, InvalidJustification, empty=False)
+    steps: list[Step]
+    start: int
+    failure: Exception | None
 
+    def add_to(self, draft: Draft) -> int:
+        """Add the rows to an open commit; return how many were added up to here.
 
-def check_premises(premises: list[Ref], conclusions: list[Ref]) -> None:
-    """Check that there are premises.
-
-    Raises:
-        InvalidJustification: there are none.
-    """
-    if not premises:
-        raise InvalidJustification(
-            "a justification without premises.",
-            hint="If it is meant to hold by itself, say memory.axiom(...).",
-            ids=tuple(conclusions),
+        Raises:
+            InvalidContent: a row is no interchange object.
+            TMSError: what the verb of a row raises; a note on it tells which row.
+        """
+        draft.foresee(
+            chain.from_iterable(step.mentions for step in self.steps),
+            [step.said for step in self.steps if step.said is not None],
         )
-
-
-def take(
-    rows: Iterable[Mapping[str, Any]], draft: Draft, progress: Callable[[int], None] | None
-) -> int:
-    """Add rows to an open commit; return how many there were.
-
-    Raises:
-        InvalidContent: a row is no interchange object.
-        TMSError: what the verb of a row raises; a note on it tells which row.
-    """
-    count = 0
-    for row in rows:
-        count += 1
+        count = self.start
         try:
-            _parsed(row).add(draft)
+            for step in self.steps:
+                count += 1
+                step.add(draft)
+            if self.failure is not None:
+                count += 1
+                raise self.failure
         except TMSError as error:
+            error.row = count
             error.add_note(f"in row {count} of the load")
             raise
-        if progress is not None and count % PROGRESS == 0:
-            progress(count)
-    if progress is not None:
-        progress(count)
-    return count
+        return count
+
+
+def blocks(rows: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
+    """Read rows in blocks, so that what they mention can be looked up together."""
+    rest = iter(rows)
+    start = 0
+    while True:
+        steps: list[Step] = []
+        failure: Exception | None = None
+        try:
+            for row in islice(rest, BLOCK):
+                steps.append(_parsed(row).step())
+        except Exception as error:  # it stands after the rows before it, which may be wrong too
+            failure = error
+        if steps or failure is not None:
+            yield Block(steps, start, failure)
+        if failure is not None or len(steps) < BLOCK:
+            return
+        start += BLOCK
 
 
 def _parsed(row: Mapping[str, Any]) -> _Addition:
@@ -212,9 +240,12 @@ def commits(rows: Iterable[Mapping[str, Any]]) -> Iterator[Group]:
 
 
 def _commit(row: Mapping[str, Any]) -> _Commit:
+    if set(row) != {"commit"} or not isinstance(row["commit"], Mapping):
+        raise InvalidContent(
+            f"a commit row has one key and an object in it: {_short(row)}.",
+            hint='For instance {"commit": {"reason": "nightly feed"}}.',
+        )
     try:
-        if set(row) != {"commit"}:
-            raise InvalidContent(f"a commit row has one key: {_short(row)}.", hint=_FORMS)
         return _Commit.model_validate(row["commit"])
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
@@ -233,7 +264,11 @@ def objects(lines: Iterable[str | bytes]) -> Iterator[Mapping[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode("utf-8-sig") if isinstance(line, bytes) else line)
+        except json.JSONDecodeError as error:
+            raise InvalidContent(
+                f"line {number} is no JSON: {error.msg} at character {error.pos + 1}.", hint=_FORMS
+            ) from None
         except (ValueError, RecursionError) as error:
             raise InvalidContent(f"line {number} is no JSON: {error}.", hint=_FORMS) from None
         if not isinstance(row, dict):

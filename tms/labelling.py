@@ -130,13 +130,13 @@ class _Settlement:
 
     def lose(self, nodes: Sequence[int], justifications: Sequence[int]) -> list[int]:
         """Take OUT what rests on what was switched off; return the facts to look at again."""
-        network, now = self._network, self._now
+        network, now, before = self._network, self._now, self._before
         switched_off = set(nodes)
         dead = set(justifications)
         hopeful: list[int] = []
         waves = _Waves()
         for node, rank, support in network.labels(nodes):
-            waves.add(rank, node, support)
+            waves.wave(rank)[node] = support
         self._disturb(justifications, waves)
         for rank, wave in waves:
             adopted, pending = self._alternatives(
@@ -145,8 +145,8 @@ class _Settlement:
             hopeful += pending
             gone = []
             for node, support in wave.items():
-                label = adopted.get(node)
-                self._set(node, label, (rank, support))
+                before[node] = (rank, support)
+                label = now[node] = adopted.get(node)
                 if label is None:
                     gone.append(node)
             fallen = [j for j in dict.fromkeys(network.uses(gone)) if j not in dead]
@@ -156,9 +156,10 @@ class _Settlement:
 
     def _disturb(self, justifications: Sequence[int], waves: "_Waves") -> None:
         """Queue the facts that rest on one of the justifications, which no longer fire."""
+        now, wave = self._now, waves.wave
         for justification, fact, rank, support in self._network.conclusions(justifications):
-            if rank is not None and support == justification and fact not in self._now:
-                waves.add(rank, fact, support)
+            if support == justification and rank is not None and fact not in now:
+                wave(rank)[fact] = support
 
     def _alternatives(
         self, facts: Sequence[int], below: int, dead: set[int]
@@ -174,12 +175,11 @@ class _Settlement:
         block = 16
         rows = iter(self._network.derivations(facts)) if facts else iter(())
         while len(adopted) < len(facts) and (pairs := list(islice(rows, block))):
-            heights = self._heights(
-                list(
-                    dict.fromkeys(j for fact, j in pairs if fact not in adopted and j not in dead)
-                ),
-                dead,
-            )
+            block *= 4
+            pairs = [pair for pair in pairs if pair[1] not in dead and pair[0] not in adopted]
+            if not pairs:
+                continue
+            heights = self._heights([pair[1] for pair in pairs], dead)
             for fact, justification in pairs:
                 height = heights.get(justification)
                 if height is None or fact in adopted:
@@ -189,13 +189,12 @@ class _Settlement:
                     hopeful.pop(fact, None)
                 else:
                     hopeful[fact] = None
-            block *= 4
         return adopted, list(hopeful)
 
     def _heights(self, justifications: Sequence[int], dead: set[int]) -> dict[int, int]:
         """Return the highest premise rank of each that fires; add the others to ``dead``."""
         heights = dict.fromkeys(justifications, 0)
-        for justification, premise, stored in self._network.premises(justifications):
+        for justification, premise, stored in self._network.premises(list(heights)):
             label = self._now.get(premise, _STORED)
             rank = stored if label is _STORED else label and label[0]
             if rank is None:
@@ -238,12 +237,13 @@ class _Waves:
         self._ranks: list[int] = []
         self._waves: dict[int, dict[int, int | None]] = {}
 
-    def add(self, rank: int, node: int, support: int | None) -> None:
+    def wave(self, rank: int) -> dict[int, int | None]:
+        """Return the facts of a rank so far, each with the support it lost."""
         wave = self._waves.get(rank)
         if wave is None:
             wave = self._waves[rank] = {}
             heappush(self._ranks, rank)
-        wave[node] = support
+        return wave
 
     def __iter__(self) -> Iterator[tuple[int, dict[int, int | None]]]:
         while self._ranks:

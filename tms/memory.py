@@ -6,16 +6,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from tms import history
-from tms.batch import Batch, Writer
-from tms.clock import Clock, system_clock
+from tms.batch import Batch
+from tms.clock import Clock, checked
 from tms.content import canonical
-from tms.errors import InvalidArgument, InvalidContent, Misuse
-from tms.interchange import check_premises, check_said, take
-from tms.models import Loaded, Report, Stats, Verification
-from tms.reading import NOW, Reader, View
+from tms.errors import InvalidArgument, InvalidContent
+from tms.interchange import PROGRESS, blocks
+from tms.models import Loaded, Report
+from tms.reading import NOW, View
 from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
-from tms.store import Audit, Connection, open_file, versions
-from tms.verification import verify
+from tms.statement import check_premises, statement
+from tms.store import open_file
+from tms.upkeep import Upkeep
 
 
 def open(
@@ -49,8 +50,9 @@ def open(
     """
     if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout >= 0:
         raise InvalidArgument(f"timeout is {timeout!r}.", hint="Give seconds, 0 or more.")
+    told_by = checked(clock)
     connection = open_file(path, create=create, read_only=read_only, timeout=timeout)
-    memory = Memory(connection, clock or system_clock)
+    memory = Memory(connection, told_by)
     try:
         if not read_only:
             memory.mend()
@@ -60,17 +62,13 @@ def open(
     return memory
 
 
-class Memory(Reader):
+class Memory(Upkeep):
     """An agent's memory that knows why it believes each thing. Made by ``tms.open``.
 
     Every verb that writes is one commit, unless it stands in ``with memory.batch()``. A verb that
     is refused, or that fails half-way, leaves nothing. A verb that would change nothing makes no
     commit.
     """
-
-    def __init__(self, connection: Connection, clock: Clock) -> None:
-        super().__init__(connection)
-        self._writer = Writer(connection, clock)
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +106,7 @@ class Memory(Reader):
 
     # ------------------------------------------------------------ writing
 
-    def source(self, ref: object, *, content: Mapping[str, Any] | None = None) -> Ref:
+    def source(self, ref: object, content: Mapping[str, Any] | None = None) -> Ref:
         """Declare a source: a node that supports by itself while it is not retracted.
 
         Args:
@@ -128,7 +126,7 @@ class Memory(Reader):
         """
         return self._declare("source", ref, content)
 
-    def fact(self, ref: object, *, content: Mapping[str, Any] | None = None) -> Ref:
+    def fact(self, ref: object, content: Mapping[str, Any] | None = None) -> Ref:
         """Declare a fact: a node that is believed only through justifications, so OUT at first.
 
         Args, returns, raises and costs as ``source``.
@@ -172,25 +170,24 @@ class Memory(Reader):
         """
         derived, needed = refs_of(conclusions), refs_of(premises)
         check_premises(needed, derived)
-        check_said(rule, id)
+        said = statement(derived, needed, rule, id)
         with self._writer.batch("justify") as verb:
-            return verb.draft.justify(derived, needed, rule, id)
+            return verb.draft.justify(said)
 
     def axiom(self, conclusions: object, *, rule: str | None = None, id: str | None = None) -> Ref:
         """Record that the conclusions hold without premises, on purpose.
 
-        Args, returns and raises as ``justify``. Retract the returned ref to withdraw it.
+        Args, returns, raises and costs as ``justify``. Retract the returned ref to withdraw it.
         """
-        derived = refs_of(conclusions)
-        check_said(rule, id)
+        said = statement(refs_of(conclusions), [], rule, id)
         with self._writer.batch("axiom") as verb:
-            return verb.draft.justify(derived, [], rule, id)
+            return verb.draft.justify(said)
 
     def revise(
         self,
         ref: object,
-        *,
         content: Mapping[str, Any],
+        *,
         reason: str | None = None,
         by: str | None = None,
     ) -> Report:
@@ -267,6 +264,11 @@ class Memory(Reader):
 
         Returns:
             The batch; ``batch.report`` is the report, after its end.
+
+        Raises:
+            InvalidContent: the reason or the name cannot be kept.
+
+        Cost: what its verbs cost, and one settlement for all of them.
         """
         return self._writer.batch("batch", reason, by)
 
@@ -290,8 +292,8 @@ class Memory(Reader):
             What was taken in.
 
         Raises:
-            InvalidContent: a row that is no interchange object; the message tells which.
-            TMSError: whatever the verb of a row raises, with a note that tells which row.
+            InvalidContent: a row is no interchange object.
+            TMSError: whatever the verb of a row raises. A note on each tells which row.
 
         Cost: grows with the rows; memory does not, except for labels of what was there before.
         """
@@ -299,27 +301,31 @@ class Memory(Reader):
         with batch:
             draft = batch.draft
             start, turned = draft.counts, draft.turned
-            read = take(rows, draft, progress)
+            read = 0
+            for block in blocks(rows):
+                with self._connection.translated():
+                    read = block.add_to(draft)
+                if progress is not None and read % PROGRESS == 0:
+                    progress(read)
+            if progress is not None:
+                progress(read)
             new = {role: count - start[role] for role, count in draft.counts.items()}
             turned = draft.turned - turned
-        with self._connection.snapshot():
-            before = history.anchor(self._beliefs, draft.base.revision)
-            after = history.anchor(self._beliefs, draft.revision) if batch.changed else before
-            believed = self._beliefs.believed(draft.revision) if batch.changed else None
+        head = draft.head if batch.changed else draft.base
         return Loaded(
             changed=batch.changed,
-            before=before,
-            after=after,
+            before=history.anchor_of(draft.base),
+            after=history.anchor_of(head),
             rows=read,
             sources=new["source"],
             facts=new["fact"],
             justifications=new[JUSTIFICATION],
             switched=turned,
             believed_before=draft.base.believed,
-            believed_after=draft.base.believed if believed is None else believed,
+            believed_after=head.believed,
         )
 
-    # ------------------------------------------------------------ time and upkeep
+    # ------------------------------------------------------------ time
 
     def as_of(self, *, recorded: str) -> View:
         """Return a read-only view of the memory as it was at a commit.
@@ -339,73 +345,4 @@ class Memory(Reader):
         with self._connection.snapshot():
             return View(
                 self._connection, history.revision_of(self._beliefs, recorded, self._head())
-            )
-
-    def verify(self, *, revisions: int | None = 16) -> Verification:
-        """Check that the file keeps its promises.
-
-        Labels and supports are worked out from scratch and compared; the guards, keys, times,
-        digests, counts and the cache are checked too.
-
-        Args:
-            revisions: at how many revisions, spread over all of them and ending with the head,
-                the labels are compared; None for every one.
-
-        Returns:
-            The verification: truthy when sound, else with findings.
-
-        Cost: grows with the file, times the revisions compared.
-        """
-        if revisions is not None and (isinstance(revisions, bool) or revisions < 1):
-            raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
-        with self._connection.snapshot():
-            return verify(Audit(self._connection), revisions)
-
-    def rebuild(self) -> None:
-        """Make anew what can be rebuilt from the record: the labels at the head.
-
-        Raises:
-            CorruptStore: the record itself does not hold.
-            Misuse: a batch is open.
-
-        Cost: grows with the file.
-        """
-        self._upkeep(Audit(self._connection).rebuild)
-
-    def mend(self) -> None:
-        """Rebuild the cache if it was dropped or emptied. A few index seeks if it was not."""
-        audit = Audit(self._connection)
-        with self._connection.snapshot():
-            stands = audit.cache_stands()
-        if not stands:
-            self._upkeep(lambda: None if audit.cache_stands() else audit.rebuild())
-
-    def _upkeep(self, work: Callable[[], None]) -> None:
-        if self._writer.draft is not None:
-            raise Misuse("a batch is open.", hint="Do this before or after the batch.")
-        self._connection.begin()
-        try:
-            with self._connection.translated():
-                work()
-            self._connection.commit()
-        except BaseException:
-            self._connection.rollback()
-            raise
-
-    def stats(self) -> Stats:
-        """Count what the memory holds. Grows with the file, slowly."""
-        with self._connection.snapshot():
-            sizes = Audit(self._connection).sizes()
-            head = self._record.head()
-            format, sqlite = versions()
-            return Stats(
-                head=history.anchor(self._beliefs, head.revision),
-                sources=sizes.sources,
-                facts=sizes.facts,
-                justifications=sizes.justifications,
-                believed=head.believed,
-                retracted=sizes.off,
-                bytes=sizes.bytes,
-                format=format,
-                sqlite=sqlite,
             )

@@ -1,6 +1,7 @@
 """Results: frozen models, camelCase as JSON, and a text form made to be read."""
 
 import json
+from collections.abc import Sized
 from enum import StrEnum
 from typing import Any, Generic, Literal, TypeVar
 
@@ -10,6 +11,13 @@ from pydantic.alias_generators import to_camel
 from tms.refs import Anchor, Ref
 
 Item = TypeVar("Item")
+
+_SHOWN = 20
+
+
+def _more(before: str, items: Sized, most: int | None) -> str:
+    rest = 0 if most is None else len(items) - most
+    return f"{before}{rest:,} more" if rest > 0 else ""
 
 
 class Model(BaseModel):
@@ -23,6 +31,7 @@ class Model(BaseModel):
         serialize_by_alias=True,
         extra="forbid",
         arbitrary_types_allowed=True,
+        defer_build=True,
     )
 
     def to_json(self) -> str:
@@ -161,11 +170,19 @@ class Report(Model):
         return self.changed
 
     def __str__(self) -> str:
+        return self.text(most=_SHOWN)
+
+    def text(self, *, most: int | None = None) -> str:
+        """Return the text form; ``str(report)`` is the same, cut after 20 refs of a change.
+
+        Args:
+            most: how many refs of each change are named; None for all.
+        """
         if not self.changed:
             return f"{self.op}: nothing changed; {self.believed_after:,} facts believed"
-        targets = f" {', '.join(self.targets[:5])}" if self.targets else ""
-        more = f" and {len(self.targets) - 5:,} more" if len(self.targets) > 5 else ""
-        lines = [f"{self.op}{targets}{more}"]
+        lines = [self.op]
+        if self.targets:
+            lines[0] += f" {', '.join(self.targets[:most])}{_more(' and ', self.targets, most)}"
         if self.reason is not None or self.by is not None:
             lines.append(f"  because    {self.reason or '-'}  (by {self.by or '-'})")
         lines.append(f"  commit     {self.after}")
@@ -176,9 +193,9 @@ class Report(Model):
         ):
             if items:
                 lines.append(f"  {name:<10} {len(items):,}")
-                lines += [f"    {item}" for item in items[:_SHOWN]]
-                if len(items) > _SHOWN:
-                    lines.append(f"    … {len(items) - _SHOWN:,} more")
+                lines += [f"    {item}" for item in items[:most]]
+                if rest := _more("    … ", items, most):
+                    lines.append(rest)
         lines.append(f"  believed   {self.believed_before:,} → {self.believed_after:,}")
         return "\n".join(lines)
 
@@ -253,7 +270,10 @@ class Page(Model, Generic[Item]):
     next_cursor: str | None
 
     def __str__(self) -> str:
-        return "\n".join(str(item) for item in self.items)
+        lines = [str(item) for item in self.items]
+        if self.next_cursor is not None:
+            lines.append(f"more after {self.next_cursor}")
+        return "\n".join(lines)
 
 
 class Loaded(Model):
@@ -366,6 +386,3 @@ class Stats(Model):
                 f"format          {self.format}  (SQLite {self.sqlite})",
             ]
         )
-
-
-_SHOWN = 20

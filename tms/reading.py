@@ -128,6 +128,9 @@ class Reader:
         Args:
             kind: only facts of this kind.
 
+        Raises:
+            InvalidRef: there can be no such kind.
+
         Cost: an index seek for each node on record (of that kind), a page at a time.
         """
         _check_kind(kind)
@@ -148,8 +151,8 @@ class Reader:
             after = rows[-1]
 
     def scan(
-        self, *, kind: str | None = None, limit: int = _PAGE, after: str | None = None
-    ) -> Page[Node]:
+        self, kind: str | None = None, limit: int = _PAGE, *, after: str | None = None
+    ) -> "Page[Node]":
         """Return a page of all sources and facts on record, IN or OUT, by (kind, id).
 
         The pages of one scan all show the revision at which it began, whatever is written
@@ -161,6 +164,7 @@ class Reader:
             after: the ``next_cursor`` of the page before.
 
         Raises:
+            InvalidRef: there can be no such kind.
             InvalidCursor: the cursor is damaged, of another kind, view or file.
             InvalidArgument: the limit is out of range.
 
@@ -179,11 +183,11 @@ class Reader:
             cursor = None
             if len(rows) > limit:
                 anchor = history.anchor(self._beliefs, revision)
-                cursor = _cursor(anchor, kind, items[-1].ref)
-        return Page(items=items, next_cursor=cursor)
+                cursor = _cursor(anchor, kind, items[-1].ref, viewed=isinstance(self, View))
+        return Page[Node](items=items, next_cursor=cursor)
 
     def _resume(self, cursor: str, kind: str | None) -> tuple[int, tuple[str, str]]:
-        anchor, of_kind, last = _read_cursor(cursor)
+        anchor, of_kind, last, viewed = _read_cursor(cursor)
         if of_kind != kind:
             raise InvalidCursor(
                 f"the cursor is of a scan of kind {of_kind!r}, not {kind!r}.", hint=_AGAIN
@@ -192,8 +196,9 @@ class Reader:
         revision = anchor.revision
         if history.anchor(self._beliefs, revision) != anchor or revision > head:
             raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=_AGAIN)
-        if isinstance(self, View) and revision != head:
-            raise InvalidCursor(f"the cursor is of a scan at {anchor}, not here.", hint=_AGAIN)
+        if isinstance(self, View) != viewed or (viewed and revision != head):
+            giver = f"the view at {anchor}" if viewed else "the memory"
+            raise InvalidCursor(f"the cursor is of a scan of {giver}.", hint=_AGAIN)
         return revision, (last.kind, last.id)
 
     @property
@@ -286,19 +291,19 @@ def _check_kind(kind: str | None) -> None:
     Ref.of(kind, "-")
 
 
-def _cursor(anchor: Anchor | None, kind: str | None, last: Ref) -> str:
-    body = json.dumps([anchor, kind, last], ensure_ascii=False).encode()
+def _cursor(anchor: Anchor | None, kind: str | None, last: Ref, *, viewed: bool) -> str:
+    body = json.dumps([anchor, kind, last, viewed], ensure_ascii=False).encode()
     return base64.urlsafe_b64encode(_seal(body) + body).decode()
 
 
-def _read_cursor(cursor: str) -> tuple[Anchor, str | None, Ref]:
+def _read_cursor(cursor: str) -> tuple[Anchor, str | None, Ref, bool]:
     try:
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
         seal, body = raw[:8], raw[8:]
         if seal != _seal(body):
             raise ValueError
-        anchor, kind, last = json.loads(body)
-        return Anchor(anchor), kind, Ref(last)
+        anchor, kind, last, viewed = json.loads(body)
+        return Anchor(anchor), kind, Ref(last), viewed
     except (ValueError, TypeError, AttributeError):
         raise InvalidCursor(f"not a cursor of a scan: {cursor!r}.", hint=_AGAIN) from None
 

@@ -108,6 +108,11 @@ class Ref(_Text):
         return f"Ref({str.__repr__(self)})"
 
 
+def is_digest(id: str) -> bool:
+    """Return whether a justification id has the form of a content hash: 32 hex digits."""
+    return _DIGEST.fullmatch(id) is not None
+
+
 def ref_of(value: object) -> Ref:
     """Return the ref that a value is or has: a Ref, a model with a ``ref``, or ``kind:id`` text.
 
@@ -151,6 +156,7 @@ def _encodable(text: str) -> None:
         ) from None
 
 
+_DIGEST = re.compile(r"[0-9a-f]{32}")
 _ANCHOR = re.compile(r"r1:([0-9]{16}):(.*)", re.DOTALL)
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 

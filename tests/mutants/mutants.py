@@ -86,11 +86,11 @@ MUTANTS = [
     ),
     Mutant("only the last wave has hope", "hopeful += pending", "hopeful = pending"),
     Mutant("no wave has hope", "hopeful += pending", "pass"),
-    Mutant("what adopted support falls", "label = adopted.get(node)", "label = None"),
+    Mutant("what adopted support falls", "now[node] = adopted.get(node)", "now[node] = None"),
     Mutant(
         "the label before loses its support",
-        "self._set(node, label, (rank, support))",
-        "self._set(node, label, (rank, None))",
+        "before[node] = (rank, support)",
+        "before[node] = (rank, None)",
     ),
     Mutant(
         "what survived falls on",
@@ -122,12 +122,12 @@ MUTANTS = [
     ),
     Mutant(
         "whatever a fallen justification concludes is disturbed",
-        "support == justification and fact not in self._now",
-        "fact not in self._now",
+        "support == justification and rank is not None and fact not in now",
+        "rank is not None and fact not in now",
     ),
     Mutant(
         "what was considered is considered again",
-        " and fact not in self._now:",
+        " and fact not in now:",
         ":",
         survives="Equivalent while ranks hold: a justification falls once, and before the wave of "
         "any fact that rests on it.",
@@ -181,13 +181,23 @@ MUTANTS = [
     ),
     Mutant(
         "dead justifications are looked at",
-        "if fact not in adopted and j not in dead",
-        "if fact not in adopted",
+        "pair[1] not in dead and pair[0] not in adopted",
+        "pair[0] not in adopted",
     ),
     Mutant(
         "justifications of what has support are looked at",
-        "if fact not in adopted and j not in dead",
-        "if j not in dead",
+        "pair[1] not in dead and pair[0] not in adopted",
+        "pair[1] not in dead",
+    ),
+    Mutant(
+        "a block without hope ends the search",
+        "            if not pairs:\n                continue\n",
+        "            if not pairs:\n                break\n",
+    ),
+    Mutant(
+        "a justification of many facts is looked at for each",
+        "self._network.premises(list(heights))",
+        "self._network.premises(justifications)",
     ),
     Mutant(
         "ranks of before are compared",

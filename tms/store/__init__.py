@@ -8,7 +8,7 @@ from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.file import Connection, open_file
 from tms.store.network import SqlNetwork
-from tms.store.record import Head, Named, Record, is_digest
+from tms.store.record import Head, Named, Record
 
 __all__ = [
     "Audit",
@@ -19,7 +19,6 @@ __all__ = [
     "NodeRow",
     "Record",
     "SqlNetwork",
-    "is_digest",
     "open_file",
     "versions",
 ]

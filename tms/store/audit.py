@@ -44,25 +44,25 @@ class Audit:
     # ------------------------------------------------------------ the cache
 
     def cache_stands(self) -> bool:
-        """Return whether the cache is there and knows the last change. A few seeks.
+        """Return whether the cache was neither dropped nor emptied. Two seeks.
 
-        A look at the last change is enough to see that it was dropped or emptied; ``verify``
-        compares all of it.
+        The rows of key 0 tell; ``verify`` compares all of it.
         """
         try:
-            (label,) = self._sql.execute(
-                "SELECT ifnull((SELECT (change > 0) = EXISTS ("
-                "SELECT 1 FROM cache_label AS l WHERE l.node = t.node) FROM transition AS t"
-                " ORDER BY revision DESC, node DESC LIMIT 1), 1)"
+            (stands,) = self._sql.execute(
+                "SELECT EXISTS (SELECT 1 FROM cache_label WHERE node = 0)"
+                " AND EXISTS (SELECT 1 FROM cache_off WHERE target = 0)"
             ).fetchone()
-            (switch,) = self._sql.execute(
-                "SELECT ifnull((SELECT (state = 0) = EXISTS ("
-                "SELECT 1 FROM cache_off AS o WHERE o.target = s.target) FROM switch AS s"
-                " INDEXED BY switch_by_revision ORDER BY revision DESC LIMIT 1), 1)"
-            ).fetchone()
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:  # not for want of a table
+                raise
             return False
-        return bool(label and switch)
+        return bool(stands)
+
+    def mend(self) -> None:
+        """Rebuild the cache unless it stands. Runs inside a write transaction."""
+        if not self.cache_stands():
+            self.rebuild()
 
     def rebuild(self) -> None:
         """Make the cache anew from the record. Runs inside a write transaction.
@@ -73,7 +73,7 @@ class Audit:
         for table in ("cache_label", "cache_off"):
             self._sql.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in statements(schema()):
-            if "CREATE TABLE cache_" in statement:
+            if "CREATE TABLE cache_" in statement or "INSERT INTO cache_" in statement:
                 self._sql.execute(statement)
         self._sql.execute(
             "INSERT INTO cache_off (target) SELECT s.target FROM switch AS s WHERE s.state = 0"
@@ -134,13 +134,20 @@ class Audit:
 
     # ------------------------------------------------------------ sizes
 
-    def sizes(self) -> Sizes:
-        """Count what is on record. Grows with the file, slowly."""
-        roles = dict(self._sql.execute("SELECT role, count(*) FROM node GROUP BY role").fetchall())
-        (justifications,) = self._sql.execute("SELECT count(*) FROM justification").fetchone()
+    def sizes(self, at: int) -> Sizes:
+        """Count what is on record at a revision. Grows with the file, slowly."""
+        values = {"at": at}
+        rows = self._sql.execute(
+            "SELECT role, count(*) FROM node WHERE revision <= :at GROUP BY role", values
+        )
+        roles = dict(rows.fetchall())
+        (justifications,) = self._sql.execute(
+            "SELECT count(*) FROM justification WHERE revision <= :at", values
+        ).fetchone()
         (off,) = self._sql.execute(
-            "SELECT count(*) FROM switch AS s WHERE s.state = 0"
-            " AND s.revision = (SELECT max(revision) FROM switch WHERE target = s.target)"
+            "SELECT count(*) FROM switch AS s WHERE s.state = 0 AND s.revision ="
+            " (SELECT max(revision) FROM switch WHERE target = s.target AND revision <= :at)",
+            values,
         ).fetchone()
         (pages,) = self._sql.execute("PRAGMA page_count").fetchone()
         (size,) = self._sql.execute("PRAGMA page_size").fetchone()

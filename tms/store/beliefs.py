@@ -42,22 +42,25 @@ WITH stopped (justification) AS MATERIALIZED (
     FROM switch AS s CROSS JOIN justification AS j ON j.justification = s.target
     WHERE s.revision = :at AND s.state = 0
 )
-SELECT d.node, d.justification
-FROM stopped AS l CROSS JOIN derive AS d ON d.justification = l.justification
-WHERE (
+SELECT d.node, {_ID}
+FROM stopped AS l
+CROSS JOIN justification AS j ON j.justification = l.justification
+CROSS JOIN derive AS d ON d.justification = l.justification
+WHERE j.revision < :at
+    AND (
         SELECT CASE WHEN t.revision = :at THEN t.change = 2 ELSE t.change > 0 END
         FROM transition AS t WHERE t.node = d.node AND t.revision <= :at
         ORDER BY t.revision DESC LIMIT 1
     )
-    AND (SELECT revision FROM justification WHERE justification = d.justification) < :at
     AND {_fires("d.justification", ":at - 1")}
 """
 
 _FIRING = f"""
-SELECT d.node, d.justification
-FROM json_each(:facts) AS e CROSS JOIN derive AS d INDEXED BY derive_by_node ON d.node = e.value
-WHERE (SELECT revision FROM justification WHERE justification = d.justification) <= :at
-    AND {_fires("d.justification", ":at")}
+SELECT d.node, {_ID}, d.justification = {_SUPPORT.format(node="d.node", at=":at")}
+FROM json_each(:facts) AS e
+CROSS JOIN derive AS d INDEXED BY derive_by_node ON d.node = e.value
+CROSS JOIN justification AS j ON j.justification = d.justification
+WHERE j.revision <= :at AND {_fires("d.justification", ":at")}
 """
 
 _NODE = f"""
@@ -73,14 +76,11 @@ SELECT n.kind, n.id, n.role, n.revision, c.at,
 FROM node AS n JOIN commits AS c ON c.revision = n.revision
 """
 
-_LOG = """
-SELECT c.revision, c.at, c.op, c.reason, c."by",
-    (SELECT count(*) FROM transition AS t JOIN node AS n ON n.node = t.node
-        WHERE t.revision = c.revision AND t.change = 0 AND n.role = 'fact'),
-    (SELECT count(*) FROM transition AS t JOIN node AS n ON n.node = t.node
-        WHERE t.revision = c.revision AND t.change = 1 AND n.role = 'fact'),
-    c.believed
-FROM commits AS c
+_COMMIT = 'SELECT revision, at, op, reason, "by", believed FROM commits'
+
+_MOVED = """
+SELECT count(*) FROM transition AS t CROSS JOIN node AS n ON n.node = t.node
+WHERE t.revision = ? AND t.change = ? AND n.role = 'fact'
 """
 
 
@@ -100,15 +100,13 @@ class NodeRow(NamedTuple):
 
 
 class CommitRow(NamedTuple):
-    """A commit and how many facts it moved."""
+    """A commit as it was made."""
 
     revision: int
     at: int
     op: str
     reason: str | None
     by: str | None
-    died: int
-    revived: int
     believed: int
 
 
@@ -198,18 +196,24 @@ class Beliefs:
 
     # ------------------------------------------------------------ commits
 
-    def commit(self, revision: int) -> CommitRow | None:
-        """Return a commit. Grows with the beliefs it moved."""
-        row = self._sql.execute(_LOG + "WHERE c.revision = ?", (revision,)).fetchone()
-        return CommitRow(*row) if row else None
+    def commit(self, revision: int) -> CommitRow:
+        """Return a commit that there is. One seek."""
+        return CommitRow(
+            *self._sql.execute(_COMMIT + " WHERE revision = ?", (revision,)).fetchone()
+        )
 
     def commits(self, after: int, upto: int, limit: int) -> list[CommitRow]:
         """Return a page of the commits after a revision, oldest first."""
         rows = self._sql.execute(
-            _LOG + "WHERE c.revision > ? AND c.revision <= ? ORDER BY c.revision LIMIT ?",
+            _COMMIT + " WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",
             (after, upto, limit),
         )
         return [CommitRow(*row) for row in rows]
+
+    def count_moved(self, revision: int, change: int) -> int:
+        """Count the facts that went OUT (0) or came IN (1) in a commit. Grows with them."""
+        (count,) = self._sql.execute(_MOVED, (revision, change)).fetchone()
+        return int(count)
 
     def at(self, revision: int) -> int | None:
         """Return when a revision was committed, in milliseconds. One seek."""
@@ -256,29 +260,20 @@ class Beliefs:
         )
         return [row[0] for row in rows]
 
-    def survived(self, revision: int) -> list[tuple[int, int]]:
-        """Return (fact, justification) for each fact that stayed IN and what it lost.
+    def survived(self, revision: int) -> list[tuple[int, str]]:
+        """Return (fact, id of a justification) for each fact that stayed IN and what it lost.
 
         Grows with the uses of what went OUT in the commit.
         """
-        rows: list[tuple[int, int]] = self._sql.execute(_SURVIVED, {"at": revision}).fetchall()
+        rows: list[tuple[int, str]] = self._sql.execute(_SURVIVED, {"at": revision}).fetchall()
         return rows
 
-    def firing(self, facts: Sequence[int], at: int) -> list[tuple[int, int]]:
-        """Return (fact, justification) for each that derives one of the facts and fired."""
-        rows: list[tuple[int, int]] = self._sql.execute(
+    def firing(self, facts: Sequence[int], at: int) -> list[tuple[int, str, int]]:
+        """Return (fact, id, whether it rests on it) for each that fired and derives a fact."""
+        rows: list[tuple[int, str, int]] = self._sql.execute(
             _FIRING, {"facts": str(list(facts)), "at": at}
         ).fetchall()
         return rows
-
-    def supports(self, facts: Sequence[int], at: int) -> dict[int, int]:
-        """Return what each of some IN facts rested on at a revision. One seek each."""
-        rows = self._sql.execute(
-            f"SELECT e.value, {_SUPPORT.format(node='e.value', at=':at')}"
-            " FROM json_each(:facts) AS e",
-            {"facts": str(list(facts)), "at": at},
-        )
-        return dict(rows)
 
     def names(self, keys: Sequence[int]) -> dict[int, tuple[str, str]]:
         """Return (kind, id) of nodes and justifications by their keys."""

@@ -26,6 +26,10 @@ to the log again and again; a small change never fills it."""
 
 _MAGIC = b"SQLite format 3\x00"
 _HEADER = 100
+_LONGEST_WAIT = 2_000_000
+"""In seconds; SQLite counts the milliseconds of a wait in 31 bits."""
+
+_WHERE = "Give the path of a memory, or a path where there is no file yet."
 
 migrations = Migrations("tms")
 
@@ -69,6 +73,14 @@ class Connection:
         self.read_only = read_only
         self.writing = False
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open; none is once the file is closed."""
+        try:
+            return bool(self.sql.in_transaction)
+        except sqlite3.ProgrammingError:
+            return False
+
     def close(self) -> None:
         """Close the file. A transaction left open is rolled back."""
         with translated(self.path):
@@ -100,7 +112,7 @@ class Connection:
     def rollback(self) -> None:
         """End the transaction and drop it. SQLite may have done so by itself already."""
         self.writing = False
-        if self.sql.in_transaction:
+        if self.in_transaction:
             with translated(self.path):
                 self.sql.execute("ROLLBACK")
 
@@ -111,7 +123,7 @@ class Connection:
 
     def release(self, name: str, *, undo: bool) -> None:
         """Forget the mark, after going back to it if ``undo``."""
-        if not self.sql.in_transaction:
+        if not self.in_transaction:
             return
         with translated(self.path):
             if undo:
@@ -154,9 +166,8 @@ class _Snapshot:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        sql = self._connection.sql
-        if self._outer and sql.in_transaction:
-            sql.execute("ROLLBACK")
+        if self._outer and self._connection.in_transaction:
+            self._connection.sql.execute("ROLLBACK")
         self._translated.__exit__(kind, error, trace)
 
 
@@ -179,6 +190,8 @@ class translated:
     ) -> None:
         if isinstance(error, (sqlite3.Error, sqlite3.Warning)):
             raise _translation(error, self._path) from error
+        if isinstance(error, UnicodeDecodeError):  # SQLite quotes the damaged text in its message
+            raise _corrupt(self._path, error) from error
 
 
 def _translation(error: Exception, path: str) -> errors.TMSError:
@@ -202,11 +215,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
         sqlite3.SQLITE_ERROR,
         sqlite3.SQLITE_MISMATCH,
     ):
-        return errors.CorruptStore(
-            f"{path} contradicts its format: {text}.",
-            hint="Nothing was written. Run tms verify on it.",
-            ids=(path,),
-        )
+        return _corrupt(path, error)
     if isinstance(error, sqlite3.ProgrammingError):
         return errors.Misuse(
             f"the memory on {path} cannot be used here: {text}",
@@ -216,6 +225,14 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
     return errors.StoreFailed(
         f"SQLite refused on {path}: {text}.",
         hint="Nothing of the operation was kept. Check the disk.",
+        ids=(path,),
+    )
+
+
+def _corrupt(path: str, error: Exception) -> errors.CorruptStore:
+    return errors.CorruptStore(
+        f"{path} contradicts its format: {error}.",
+        hint="Nothing was written. Run tms verify on it.",
         ids=(path,),
     )
 
@@ -237,7 +254,7 @@ def open_file(
         SchemaTooNew: it is of a later format.
         Busy, StoreFailed, CorruptStore: what SQLite met.
     """
-    name = os.fsdecode(path) if isinstance(path, bytes) else os.fspath(path)
+    name = os.fsdecode(path)
     if "\0" in name or not name:
         raise errors.NotATMSFile(f"not a path: {name!r}.", hint="Give the path of a file.")
     fresh = name == ":memory:" or _absent(name)
@@ -278,6 +295,10 @@ def _unreadable(name: str, error: Exception) -> errors.NotATMSFile:
 def _check_header(name: str) -> None:
     """Refuse a foreign file before SQLite sees it: our id stands in its first page at once."""
     try:
+        if not Path(name).is_file():  # opening a pipe would wait for ever
+            raise errors.NotATMSFile(
+                f"{name} is a directory or a device, not a file.", hint=_WHERE, ids=(name,)
+            )
         with Path(name).open("rb") as file:
             header = file.read(_HEADER)
     except OSError as error:
@@ -289,9 +310,15 @@ def _check_header(name: str) -> None:
             if header[:16] == _MAGIC
             else "not a SQLite file"
         )
-        raise errors.NotATMSFile(
-            f"{name} is {what}; it was not touched.",
-            hint="Give the path of a memory, or a path where there is no file yet.",
+        raise errors.NotATMSFile(f"{name} is {what}; it was not touched.", hint=_WHERE, ids=(name,))
+    _check_version(name, int.from_bytes(header[60:64], "big", signed=True))
+
+
+def _check_version(name: str, version: int) -> None:
+    if version > FORMAT:
+        raise errors.SchemaTooNew(
+            f"{name} has format {version}; this tms knows up to {FORMAT}.",
+            hint="Upgrade sqlite-tms to read it.",
             ids=(name,),
         )
 
@@ -300,9 +327,13 @@ def _connect(name: str, *, read_only: bool, timeout: float) -> Any:
     if name == ":memory:":
         return sqlite3.connect(name, isolation_level=None)
     mode = "ro" if read_only else "rwc"
-    uri = f"file:{quote(os.path.abspath(name))}?mode={mode}"
+    uri = f"file:{quote(os.path.abspath(os.fsencode(name)))}?mode={mode}"
     return sqlite3.connect(
-        uri, uri=True, timeout=timeout, isolation_level=None, cached_statements=256
+        uri,
+        uri=True,
+        timeout=min(timeout, _LONGEST_WAIT),
+        isolation_level=None,
+        cached_statements=256,
     )
 
 
@@ -311,12 +342,7 @@ def _prepare(connection: Connection) -> None:
     for pragma in ("foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF"):
         sql.execute(f"PRAGMA {pragma}")
     (version,) = sql.execute("PRAGMA user_version").fetchone()
-    if version > FORMAT:
-        raise errors.SchemaTooNew(
-            f"{connection.path} has format {version}; this tms knows up to {FORMAT}.",
-            hint="Upgrade sqlite-tms to read it.",
-            ids=(connection.path,),
-        )
+    _check_version(connection.path, version)
     if version < FORMAT:
         _lay_out(connection)
     if not connection.read_only and connection.path != ":memory:":
@@ -338,7 +364,7 @@ def _lay_out(connection: Connection) -> None:
         if version == 0 and tables:
             raise errors.NotATMSFile(
                 f"{connection.path} holds tables of another application; it was not touched.",
-                hint="Give the path of a memory, or a path where there is no file yet.",
+                hint=_WHERE,
                 ids=(connection.path,),
             )
         if version < FORMAT:

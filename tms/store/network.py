@@ -1,6 +1,10 @@
-"""The graph as the labelling reads it: whole waves by one statement, small ones key by key."""
+"""The graph as the labelling reads it: whole waves by one statement, small ones key by key.
 
-from collections.abc import Iterable, Iterator, Sequence
+A long chain is a hundred thousand waves of one key each. Where the keys of small waves follow one
+another closely, as they do when a chain was recorded in order, they are read a block ahead.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -9,83 +13,122 @@ from tms.store.file import Connection
 WIDE = 12
 """From how many keys on one statement for all of them is quicker than one for each."""
 
-_LABELS = "SELECT l.node, l.rank, l.support FROM {from} cache_label AS l {on} l.node = {key}"
+AHEAD = 256
+"""How many keys are read at once, at most, where small waves follow one another closely."""
+
+_LABELS = "SELECT l.node, l.rank, l.support FROM {from} cache_label AS l {on} l.node {keys}"
 _USES = (
-    "SELECT p.justification FROM {from} premise AS p INDEXED BY premise_by_node {on} p.node = {key}"
+    "SELECT p.node, p.justification FROM {from} premise AS p INDEXED BY premise_by_node"
+    " {on} p.node {keys}"
     " {and} NOT EXISTS (SELECT 1 FROM cache_off WHERE target = p.justification)"
 )
 _PREMISES = (
     "SELECT p.justification, p.node, l.rank FROM {from} premise AS p"
-    " LEFT JOIN cache_label AS l ON l.node = p.node WHERE p.justification = {key}"
+    " LEFT JOIN cache_label AS l ON l.node = p.node WHERE p.justification {keys}"
 )
 _CONCLUSIONS = (
     "SELECT d.justification, d.node, l.rank, l.support FROM {from} derive AS d"
-    " LEFT JOIN cache_label AS l ON l.node = d.node WHERE d.justification = {key}"
+    " LEFT JOIN cache_label AS l ON l.node = d.node WHERE d.justification {keys}"
     " AND NOT EXISTS (SELECT 1 FROM cache_off WHERE target = d.node)"
 )
 _DERIVATIONS = (
     "SELECT d.node, d.justification FROM {from} derive AS d INDEXED BY derive_by_node"
-    " {on} d.node = {key}"
+    " {on} d.node {keys}"
     " {and} NOT EXISTS (SELECT 1 FROM cache_off WHERE target = d.justification)"
 )
 
 
-def _both(statement: str) -> tuple[str, str]:
-    """Return the statement for one key and for a JSON list of keys."""
-    one = {"from": "", "on": "WHERE", "and": "AND", "key": "?"}
-    # CROSS JOIN keeps the list outermost, so that every key is a seek.
-    many = {
-        "from": "json_each(?) AS e CROSS JOIN",
-        "on": "ON",
-        "and": "WHERE",
-        "key": "e.value",
-    }
-    return statement.format_map(one), statement.format_map(many)
-
-
 class SqlNetwork:
-    """A ``labelling.Network`` over the record and the cached labels.
+    """A ``labelling.Network`` over the record and the cached labels, for one settlement.
 
     Args:
         connection: the file.
         wide: from how many keys on one statement serves all of them.
+        ahead: how many keys are read ahead, at most.
     """
 
-    _labels = _both(_LABELS)
-    _uses = _both(_USES)
-    _premises = _both(_PREMISES)
-    _conclusions = _both(_CONCLUSIONS)
-    _derivations = _both(_DERIVATIONS)
-
-    def __init__(self, connection: Connection, *, wide: int = WIDE) -> None:
-        self._execute = connection.sql.execute
-        self._wide = wide
+    def __init__(self, connection: Connection, *, wide: int = WIDE, ahead: int = AHEAD) -> None:
+        execute = connection.sql.execute
+        self._labels = _Relation(execute, _LABELS, wide, ahead)
+        self._uses = _Relation(execute, _USES, wide, ahead)
+        self._premises = _Relation(execute, _PREMISES, wide, ahead)
+        self._conclusions = _Relation(execute, _CONCLUSIONS, wide, ahead)
+        self._derivations = _Relation(execute, _DERIVATIONS, wide, ahead)
 
     def labels(self, nodes: Sequence[int]) -> Iterable[tuple[int, int, int | None]]:
         """Yield (node, rank, support) of those that are IN."""
-        return self._rows(self._labels, nodes)
+        return self._labels.rows(nodes)
 
     def uses(self, nodes: Sequence[int]) -> Iterable[int]:
         """Yield the justifications, switched on, that need one of the nodes."""
-        return (row[0] for row in self._rows(self._uses, nodes))
+        return [row[1] for row in self._uses.rows(nodes)]
 
     def premises(self, justifications: Sequence[int]) -> Iterable[tuple[int, int, int | None]]:
         """Yield (justification, premise, rank)."""
-        return self._rows(self._premises, justifications)
+        return self._premises.rows(justifications)
 
     def conclusions(
         self, justifications: Sequence[int]
     ) -> Iterable[tuple[int, int, int | None, int | None]]:
         """Yield (justification, fact, rank, support) for facts that are switched on."""
-        return self._rows(self._conclusions, justifications)
+        return self._conclusions.rows(justifications)
 
     def derivations(self, facts: Sequence[int]) -> Iterable[tuple[int, int]]:
         """Yield (fact, justification) for justifications that are switched on."""
-        return self._rows(self._derivations, facts)
+        return self._derivations.rows(facts)
 
-    def _rows(self, statements: tuple[str, str], keys: Sequence[int]) -> Iterator[Any]:
+
+class _Relation:
+    """One way along the graph: from keys to rows that begin with the key."""
+
+    def __init__(
+        self, execute: Callable[..., Iterator[Any]], statement: str, wide: int, ahead: int
+    ) -> None:
+        self._execute = execute
+        self._wide = wide
+        self._ahead = ahead
+        self._between = statement.format_map(
+            {"from": "", "on": "WHERE", "and": "AND", "keys": "BETWEEN ? AND ?"}
+        )
+        # CROSS JOIN keeps the list outermost, so that every key is a seek.
+        self._listed = statement.format_map(
+            {
+                "from": "json_each(?) AS e CROSS JOIN",
+                "on": "ON",
+                "and": "WHERE",
+                "keys": "= e.value",
+            }
+        )
+        self._block: dict[int, list[Any]] = {}
+        self._span = 1
+        self._near = 0
+        self._last = 0
+
+    def rows(self, keys: Sequence[int]) -> Iterable[Any]:
+        """Return the rows of the keys, key by key."""
         if len(keys) >= self._wide:
-            rows: Iterator[Any] = self._execute(statements[1], (str(list(keys)),))
-            return rows
-        execute, statement = self._execute, statements[0]
-        return chain.from_iterable(execute(statement, (key,)) for key in keys)
+            return self._execute(self._listed, (str(list(keys)),))
+        if len(keys) == 1:
+            return self._of(keys[0])
+        return chain.from_iterable(map(self._of, keys))
+
+    def _of(self, key: int) -> Iterable[Any]:
+        held = self._block.get(key)
+        if held is not None:
+            self._near += 1
+            return held
+        close = abs(key - self._last) <= 2 * self._span
+        self._last = key
+        if close and self._near >= self._span // 4:
+            self._span = min(2 * self._span, self._ahead)
+        else:
+            self._span = 1
+        self._near = 0
+        if self._span == 1:
+            return self._execute(self._between, (key, key))
+        low = key - key % self._span
+        block: dict[int, list[Any]] = {low + place: [] for place in range(self._span)}
+        for row in self._execute(self._between, (low, low + self._span - 1)):
+            block[row[0]].append(row)
+        self._block = block
+        return block[key]

@@ -1,9 +1,10 @@
 """Adding to the record, and looking up what the next addition needs to know."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
+from tms.refs import is_digest
 from tms.store.file import Connection
 
 SHARED = 0
@@ -11,8 +12,6 @@ SHARED = 0
 
 Changes = Mapping[int, tuple[tuple[int, int | None] | None, tuple[int, int | None] | None]]
 """Of each changed node the (rank, support) before and after; None is OUT."""
-
-_DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
 class Head(NamedTuple):
@@ -80,6 +79,47 @@ class Record:
         ).fetchone()
         return digest, name if name is not None else digest.hex()
 
+    def nodes(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Named]:
+        """Return those of many (kind, id) that name nodes. One seek each."""
+        rows = self._many(
+            "SELECT n.kind, n.id, n.node, n.role, n.revision FROM (VALUES {places}) AS v"
+            f" CROSS JOIN node AS n ON n.scope = {SHARED}"
+            " AND n.kind = v.column1 AND n.id = v.column2",
+            "(?, ?)",
+            refs,
+        )
+        return {(kind, id): Named(*rest) for kind, id, *rest in rows}
+
+    def digests(self, digests: Sequence[bytes]) -> dict[bytes, str]:
+        """Return the ids of those of many digests that are on record. One seek each."""
+        rows = self._many(
+            "SELECT digest, name FROM justification"
+            f" WHERE scope = {SHARED} AND digest IN ({{places}})",
+            "?",
+            [(digest,) for digest in digests],
+        )
+        return {digest: digest.hex() if name is None else name for digest, name in rows}
+
+    def given_names(self, names: Sequence[str]) -> dict[str, Named]:
+        """Return those of many given names that name justifications. One seek each."""
+        rows = self._many(
+            "SELECT name, justification, revision FROM justification"
+            f" WHERE scope = {SHARED} AND name IN ({{places}})",
+            "?",
+            [(name,) for name in names],
+        )
+        return {name: Named(key, "justification", revision) for name, key, revision in rows}
+
+    def _many(
+        self, statement: str, place: str, values: Sequence[tuple[object, ...]]
+    ) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(values), _TOGETHER):
+            some = values[start : start + _TOGETHER]
+            places = ", ".join([place] * len(some))
+            yield from self._sql.execute(
+                statement.format(places=places), list(chain.from_iterable(some))
+            )
+
     def content(self, node: int) -> tuple[int, str | None]:
         """Return the newest content of a node and its version; (0, None) if it has none."""
         row = self._sql.execute(
@@ -97,76 +137,83 @@ class Record:
 
     def add_nodes(self, rows: Sequence[tuple[int, str, str, str, int]]) -> None:
         """Add (node, kind, id, role, revision) rows."""
-        self._sql.executemany(
-            f"INSERT INTO node (scope, node, kind, id, role, revision)"
-            f" VALUES ({SHARED}, ?, ?, ?, ?, ?)",
-            rows,
+        self._insert(
+            "node (node, kind, id, role, revision, scope)", f"(?, ?, ?, ?, ?, {SHARED})", rows
         )
 
     def add_contents(self, rows: Sequence[tuple[int, int, int, str]]) -> None:
         """Add (node, version, revision, content) rows."""
-        self._sql.executemany(
-            "INSERT INTO content (node, version, revision, content) VALUES (?, ?, ?, ?)", rows
-        )
+        self._insert("content (node, version, revision, content)", "(?, ?, ?, ?)", rows)
 
     def add_justifications(
         self, rows: Sequence[tuple[int, str | None, bytes, str | None, int]]
     ) -> None:
         """Add (justification, name, digest, rule, revision) rows."""
-        self._sql.executemany(
-            f"INSERT INTO justification (scope, justification, name, digest, rule, revision)"
-            f" VALUES ({SHARED}, ?, ?, ?, ?, ?)",
+        self._insert(
+            "justification (justification, name, digest, rule, revision, scope)",
+            f"(?, ?, ?, ?, ?, {SHARED})",
             rows,
         )
 
     def add_premises(self, rows: Sequence[tuple[int, int]]) -> None:
         """Add (justification, node) rows: what each needs."""
-        self._sql.executemany("INSERT INTO premise (justification, node) VALUES (?, ?)", rows)
+        self._insert("premise (justification, node)", "(?, ?)", rows)
 
     def add_conclusions(self, rows: Sequence[tuple[int, int]]) -> None:
         """Add (justification, node) rows: what each concludes."""
-        self._sql.executemany("INSERT INTO derive (justification, node) VALUES (?, ?)", rows)
+        self._insert("derive (justification, node)", "(?, ?)", rows)
 
     def turn(self, revision: int, switches: Iterable[tuple[int, bool]]) -> None:
         """Turn switches: (target, on) pairs, each a real turn."""
-        pairs = list(switches)
-        self._sql.executemany(
-            "INSERT INTO switch (revision, target, state) VALUES (?, ?, ?)",
+        pairs = sorted(switches)
+        self._insert(
+            "switch (revision, target, state)",
+            "(?, ?, ?)",
             [(revision, target, int(on)) for target, on in pairs],
         )
-        self._sql.executemany(
-            "INSERT INTO cache_off (target) VALUES (?)",
-            [(target,) for target, on in pairs if not on],
-        )
-        self._sql.executemany(
-            "DELETE FROM cache_off WHERE target = ?", [(target,) for target, on in pairs if on]
-        )
+        self._insert("cache_off (target)", "(?)", [(target,) for target, on in pairs if not on])
+        self._delete("cache_off WHERE target", [target for target, on in pairs if on])
 
     def label(self, changes: Changes) -> None:
         """Bring the cached labels up to date."""
-        self._sql.executemany(
-            "DELETE FROM cache_label WHERE node = ?",
-            [(node,) for node, (_, after) in changes.items() if after is None],
-        )
-        self._sql.executemany(
-            "INSERT OR REPLACE INTO cache_label (node, rank, support) VALUES (?, ?, ?)",
-            [(node, *after) for node, (_, after) in changes.items() if after is not None],
-        )
+        out: list[int] = []
+        came: list[tuple[int, int, int | None]] = []
+        kept: list[tuple[int, int, int | None]] = []
+        for node, (before, after) in changes.items():
+            if after is None:
+                out.append(node)
+            else:
+                (came if before is None else kept).append((node, *after))
+        self._delete("cache_label WHERE node", sorted(out))
+        self._delete("cache_label WHERE node", [row[0] for row in kept])
+        self._insert("cache_label (node, rank, support)", "(?, ?, ?)", sorted(came + kept))
 
     def add_transitions(self, revision: int, changes: Changes) -> None:
         """Record the changes of belief; a change of rank alone is none."""
-        rows: list[tuple[int, int, int, int | None]] = []
-        for node in sorted(changes):
-            before, after = changes[node]
+        out: list[int] = []
+        came: list[int] = []
+        moved: list[int] = []
+        for node, (before, after) in changes.items():
             if after is None:
-                rows.append((revision, node, 0, None))
+                out.append(node)
             elif before is None:
-                rows.append((revision, node, 1, after[1]))
+                came.append(node)
             elif before[1] != after[1]:
-                rows.append((revision, node, 2, after[1]))
-        self._sql.executemany(
-            "INSERT INTO transition (revision, node, change, support) VALUES (?, ?, ?, ?)", rows
-        )
+                moved.append(node)
+        if out:
+            self._sql.execute(
+                "INSERT INTO transition (revision, node, change)"
+                " SELECT ?, value, 0 FROM json_each(?)",
+                (revision, str(sorted(out))),
+            )
+        for change, nodes in ((1, came), (2, moved)):
+            if nodes:
+                self._sql.execute(
+                    "INSERT INTO transition (revision, node, change, support)"
+                    " SELECT ?, l.node, ?, l.support"
+                    " FROM json_each(?) AS e CROSS JOIN cache_label AS l ON l.node = e.value",
+                    (revision, change, str(sorted(nodes))),
+                )
 
     def add_new_transitions(self, revision: int, last_key: int) -> None:
         """Record the belief of the nodes that are newer than a key, from their labels."""
@@ -184,7 +231,21 @@ class Record:
             (*head, op, reason, by),
         )
 
+    def _insert(self, into: str, values: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """Insert rows, many to a statement: each statement saves the pages it may have to undo."""
+        execute = self._sql.execute
+        whole = len(rows) - len(rows) % _TOGETHER
+        if whole:
+            statement = f"INSERT INTO {into} VALUES {', '.join([values] * _TOGETHER)}"
+            for start in range(0, whole, _TOGETHER):
+                execute(statement, list(chain.from_iterable(rows[start : start + _TOGETHER])))
+        self._sql.executemany(f"INSERT INTO {into} VALUES {values}", rows[whole:])
 
-def is_digest(id: str) -> bool:
-    """Return whether a justification id has the form of a content hash."""
-    return _DIGEST.fullmatch(id) is not None
+    def _delete(self, where: str, keys: Sequence[int]) -> None:
+        if keys:
+            self._sql.execute(
+                f"DELETE FROM {where} IN (SELECT value FROM json_each(?))", (str(list(keys)),)
+            )
+
+
+_TOGETHER = 128

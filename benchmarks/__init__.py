@@ -1,0 +1,1 @@
+"""Benchmarks of tms: `python -m benchmarks`."""

@@ -1,0 +1,67 @@
+"""Running the command line in tests."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from click.testing import CliRunner
+
+import tms
+from tms.cli import main
+
+ROOT = Path(__file__).parents[1]
+
+
+NEEDED = {
+    "source": ["Feed:2"],
+    "fact": ["Flag:2"],
+    "justify": ["Flag:2", "--from", "Feed:1"],
+    "axiom": ["Policy:1"],
+    "retract": ["Feed:1"],
+    "unretract": ["Feed:1"],
+    "revise": ["Feed:1", "--content", "{}"],
+    "show": ["Feed:1"],
+    "history": ["Feed:1"],
+    "import": ["-"],
+}
+"""What a verb must be given so that it does something in the memory of ``kept``."""
+
+
+def kept(path):
+    """Make a small memory."""
+    with tms.open(path) as memory:
+        memory.source("Feed:1", content={"n": 1})
+        memory.justify("Flag:1", "Feed:1", rule="match", id="j1")
+        memory.justify("Block:1", "Flag:1", id="j2")
+    return path
+
+
+def run(path, *args, input=None):
+    """Run a verb on a file, in this process; a traceback fails the test."""
+    result = CliRunner().invoke(main, ["--db", str(path), *args], input=input, env={"TMS_DB": None})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def told(path, *args, input=None):
+    """Run a verb that must work, and return what it printed."""
+    result = run(path, *args, input=input)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+def process(*args, **given):
+    """Run the command in a process of its own, to its end."""
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given}
+    return subprocess.run(
+        [sys.executable, "-m", "tms", *args], cwd=ROOT, timeout=60, check=False, **given
+    )
+
+
+def started(*args, **given):
+    """Start the command in a process of its own, its streams being pipes."""
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given}
+    return subprocess.Popen(
+        [sys.executable, "-m", "tms", *args], cwd=ROOT, stdin=subprocess.PIPE, **given
+    )

@@ -1,0 +1,310 @@
+"""Faults that real systems had, each under the number it is kept by."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from making import NOON, Clock, dump, plain
+
+import tms
+
+
+@pytest.fixture
+def memory() -> Iterator[tms.Memory]:
+    with tms.open(":memory:", clock=Clock()) as memory:
+        yield memory
+
+
+def supports(memory: tms.Memory, *pairs: str) -> None:
+    """Record ``"A B => C"`` each; a name with an S is a source."""
+    for pair in pairs:
+        left, _, right = pair.partition(" => ")
+        needed = [f"N:{name}" for name in left.split()]
+        for ref in needed:
+            if ref.startswith("N:S"):
+                memory.source(ref)
+        memory.justify([f"N:{name}" for name in right.split()], needed, id=pair)
+
+
+def held(memory: tms.Memory | tms.View) -> str:
+    return " ".join(ref.id for ref in memory.holding())
+
+
+def ids(refs: tuple[tms.Ref, ...]) -> str:
+    return " ".join(ref.id for ref in refs)
+
+
+# ---------------------------------------------------------------- C01 cascade report
+
+
+def test_c01_a_fact_reached_on_two_ways_dies_once_and_never_survives_through_what_dies_later(
+    memory: tms.Memory,
+) -> None:
+    supports(memory, "S => R", "R => A", "R => X", "X => B", "A => D", "B => D", "D => E")
+    report = memory.retract("N:S")
+    assert ids(report.died) == "A B D E R X"
+    assert report.survived_via == ()
+    assert "moved" not in [event.what for event in memory.history("N:D")]
+    assert memory.report(report.after) == report
+
+
+def test_c01_two_premises_lost_in_one_call_leave_no_survivor_between_them(
+    memory: tms.Memory,
+) -> None:
+    supports(memory, "S1 => A", "S2 => B", "A => D", "B => D")
+    report = memory.retract(["N:S1", "N:S2"])
+    assert ids(report.died) == "A B D"
+    assert report.survived_via == ()
+
+
+# ---------------------------------------------------------------- C07 and C21 cyclic support
+
+
+def test_c07_a_ring_whose_ground_is_gone_holds_nothing_up(memory: tms.Memory) -> None:
+    supports(memory, "S => A", "A => B", "B => C", "C => A", "B C => D")
+    for _ in range(3):
+        report = memory.retract("N:S")
+        assert ids(report.died) == "A B C D"
+        assert report.survived_via == ()
+        assert held(memory) == ""
+        assert ids(memory.unretract("N:S").revived) == "A B C D"
+
+
+def test_c07_a_fact_that_would_support_itself_is_refused(memory: tms.Memory) -> None:
+    supports(memory, "S => D")
+    with pytest.raises(tms.InvalidJustification, match="Nothing can support itself"):
+        memory.justify("N:D", ["N:D"])
+    assert memory.get("N:D").support == "S => D"
+
+
+def test_c07_following_supports_in_a_ring_ends_in_its_source(memory: tms.Memory) -> None:
+    supports(memory, "S => A", "A => B", "B => C", "C => A", "B C => D")
+    seen, open_refs = set(), ["N:D"]
+    while open_refs:
+        ref = open_refs.pop()
+        seen.add(ref)
+        if memory.get(ref).role == "fact":
+            needed = memory.get(f"justification:{memory.get(ref).support}").premises
+            assert ref not in needed
+            open_refs += [premise for premise in needed if premise not in seen]
+    assert "N:S" in seen
+    assert memory.get("N:A").support == "S => A"
+
+
+def test_c21_the_end_does_not_depend_on_the_order_in_which_the_grounds_of_a_ring_go(
+    memory: tms.Memory,
+) -> None:
+    supports(memory, "S1 => A", "S2 => B", "A => B", "B => A", "A => T")
+    report = memory.retract("N:S1")
+    assert report.died == ()
+    survivors = {survivor.fact.id: survivor.via for survivor in report.survived_via}
+    assert survivors == {"A": ("B => A",)}
+    assert ids(memory.retract("N:S2").died) == "A B T"
+    assert ids(memory.unretract("N:S2").revived) == "A B T"
+    memory.unretract("N:S1")
+
+    report = memory.retract("N:S2")
+    assert report.died == ()
+    assert {survivor.fact.id: survivor.via for survivor in report.survived_via} == {
+        "B": ("A => B",)
+    }
+    assert ids(memory.retract("N:S1").died) == "A B T"
+    assert ids(memory.unretract("N:S1").revived) == "A B T"
+    memory.unretract("N:S2")
+    assert held(memory) == "A B T"
+
+
+def test_c21_a_conclusion_keeps_its_other_ground_and_gains_one_back(memory: tms.Memory) -> None:
+    supports(memory, "S4 => P", "S5 => R", "P => Q", "R => Q")
+    report = memory.retract("N:S4")
+    assert ids(report.died) == "P"
+    assert {survivor.fact.id: survivor.via for survivor in report.survived_via} == {
+        "Q": ("R => Q",)
+    }
+    supports(memory, "S6 => P")
+    assert memory.believes("N:P")
+    assert memory.believes("justification:P => Q")
+    assert memory.believes("justification:R => Q")
+    assert memory.retract("N:S5").survived_via[0].via == ("P => Q",)
+
+
+# ---------------------------------------------------------------- C09 resurrect
+
+
+OLD = [
+    {"source": "N:S1"},
+    {"justification": "S1 => F", "premises": ["N:S1"], "derives": ["N:F"]},
+    {"justification": "F => D", "premises": ["N:F"], "derives": ["N:D"]},
+]
+
+
+def test_c09_loading_old_rows_brings_back_nothing_that_was_retracted_since(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "memory.db"
+    with tms.open(path, clock=Clock()) as memory:
+        memory.load(OLD)
+        memory.retract("N:S1", reason="forgotten")
+        before = dump(path)
+        for _ in range(2):
+            loaded = memory.load(OLD, reason="an old copy")
+            assert not loaded
+            assert (loaded.switched, loaded.believed_after) == (0, 0)
+            assert held(memory) == ""
+        assert dump(path) == before
+        assert memory.get("N:S1").retracted
+
+
+def test_c09_new_rows_over_old_ones_are_taken_without_waking_the_old(memory: tms.Memory) -> None:
+    memory.load(OLD)
+    memory.retract(["N:S1", "justification:F => D"])
+    more = {"justification": "S2 => F", "premises": ["N:S2"], "derives": ["N:F"]}
+    loaded = memory.load([*OLD, {"source": "N:S2"}, more])
+    assert (loaded.sources, loaded.facts, loaded.justifications) == (1, 0, 1)
+    assert held(memory) == "F"
+    assert memory.get("N:S1").retracted
+    assert memory.get("justification:F => D").retracted
+
+
+def test_c09_rows_with_a_retraction_give_the_same_state_in_an_empty_file_and_twice(
+    memory: tms.Memory,
+) -> None:
+    rows = [*OLD, {"retract": ["N:S1"], "reason": "forgotten"}]
+    memory.load(rows)
+    assert held(memory) == ""
+    assert memory.get("N:S1").retracted
+    head = memory.head
+    assert not memory.load(rows)
+    assert memory.head == head
+    assert ids(memory.unretract("N:S1").revived) == "D F"
+
+
+# ---------------------------------------------------------------- C15 crash
+
+
+def test_c15_work_that_failed_is_not_kept_by_the_next_that_succeeds(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with tms.open(path, clock=Clock()) as memory:
+        supports(memory, "S => A", "A => B", "B => C", "C => D", "D => E")
+        before, head = dump(path), memory.head
+        for attempt in range(3):
+            with pytest.raises(RuntimeError), memory.batch():
+                memory.retract("N:S")
+                if attempt:
+                    with memory.batch():
+                        memory.fact("N:half")
+                raise RuntimeError("in the middle")
+            assert dump(path) == before
+        memory.fact("N:unrelated")
+        assert memory.head.revision == head.revision + 1
+    with tms.open(path) as memory:
+        assert held(memory) == "A B C D E"
+        assert [node.ref.id for node in memory.scan().items][-1] == "unrelated"
+        assert memory.verify(revisions=None)
+
+
+# ---------------------------------------------------------------- C17 and C25 clock
+
+
+def test_c17_a_clock_that_steps_back_blocks_nothing_and_turns_no_order_round(
+    tmp_path: Path,
+) -> None:
+    instants = [
+        NOON + timedelta(milliseconds=100),
+        NOON + timedelta(minutes=10),
+        NOON + timedelta(milliseconds=50),
+        NOON + timedelta(milliseconds=50),
+        NOON + timedelta(seconds=1),
+    ]
+    path = tmp_path / "memory.db"
+    for number, instant in enumerate(instants, 1):
+        with tms.open(path, clock=lambda instant=instant: instant) as memory:
+            memory.source(f"N:S{number}")
+    with tms.open(path, clock=Clock(NOON)) as memory:
+        commits = list(memory.log())
+        assert [commit.anchor.revision for commit in commits] == [1, 2, 3, 4, 5]
+        times = [commit.anchor.milliseconds for commit in commits]
+        assert times == sorted(times)
+        assert times[1:] == [times[1]] * 4
+        for number, commit in enumerate(commits, 1):
+            shown = memory.as_of(recorded=commit.anchor).scan().items
+            assert [node.ref.id for node in shown] == [f"S{n}" for n in range(1, number + 1)]
+        memory.source("N:S6")
+        assert memory.head.revision == 6
+        assert memory.verify(revisions=None)
+
+
+def test_c25_commits_in_one_tick_are_told_apart_on_every_path(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    tick = datetime(2026, 7, 21, 12, 0, 0, 123456, tzinfo=UTC)
+    with tms.open(path, clock=lambda: tick) as memory:
+        memory.axiom("N:F", id="F")
+        memory.retract("justification:F")
+        memory.axiom("N:G", id="G")
+        anchors = [commit.anchor for commit in memory.log()]
+        assert [anchor.revision for anchor in anchors] == [1, 2, 3]
+        assert {anchor.at for anchor in anchors} == {tick.replace(microsecond=123000)}
+        views = [memory.as_of(recorded=anchor) for anchor in anchors]
+        assert [held(view) for view in views] == ["F", "", "G"]
+        assert [
+            [node.ref.id for node in view.scan().items if node.status == "IN"] for view in views
+        ] == [["F"], [], ["G"]]
+        assert [view.head for view in views] == anchors
+        assert [event.anchor.revision for event in memory.history("N:F")] == [1, 1, 2]
+        assert [memory.report(anchor).after for anchor in anchors] == anchors
+    with plain(path) as connection:
+        rows = connection.execute("SELECT revision, anchor FROM log ORDER BY anchor").fetchall()
+    assert rows == list(enumerate(anchors, 1))
+
+
+# ---------------------------------------------------------------- C43 dead premise
+
+
+def test_c43_a_conclusion_from_a_premise_that_is_gone_is_out_from_its_first_moment(
+    memory: tms.Memory,
+) -> None:
+    supports(memory, "S1 => A", "S2 => B")
+    memory.retract("N:S2")
+    supports(memory, "A B => C")
+    assert held(memory) == "A"
+    assert not memory.believes("justification:A B => C")
+    assert "in" not in [event.what for event in memory.history("N:C")]
+    assert ids(memory.unretract("N:S2").revived) == "B C"
+    assert ids(memory.retract("N:S2").died) == "B C"
+
+
+@pytest.mark.parametrize("order", list(permutations(["retract", "conclude"])), ids=" then ".join)
+def test_c43_a_premise_lost_in_the_same_batch_is_lost_in_both_orders(
+    memory: tms.Memory, order: tuple[str, ...]
+) -> None:
+    supports(memory, "S1 => A", "S2 => B")
+    with memory.batch() as batch:
+        for step in order:
+            if step == "retract":
+                memory.retract("N:S2")
+            else:
+                supports(memory, "A B => C2")
+    assert held(memory) == "A"
+    assert ids(batch.report.died) == "B"
+    assert batch.report.revived == ()
+
+
+@pytest.mark.parametrize("order", list(permutations(["retract", "assert"])), ids=" then ".join)
+def test_c43_a_fact_that_is_said_anew_in_the_same_batch_stays_in_both_orders(
+    memory: tms.Memory, order: tuple[str, ...]
+) -> None:
+    supports(memory, "S1 => A", "S2 => B", "B => C")
+    with memory.batch() as batch:
+        for step in order:
+            if step == "retract":
+                memory.retract("N:S2")
+            else:
+                supports(memory, "S7 => B")
+    assert held(memory) == "A B C"
+    assert batch.report.died == batch.report.revived == ()
+    assert memory.get("N:B").support == "S7 => B"
+    assert {survivor.fact.id: survivor.via for survivor in batch.report.survived_via} == {
+        "B": ("S7 => B",)
+    }

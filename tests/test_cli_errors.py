@@ -1,0 +1,142 @@
+import json
+import sqlite3
+from contextlib import closing
+
+import pytest
+from shell import NEEDED, kept, run
+
+import tms
+from tms.cli.program import exit_status
+
+
+@pytest.fixture
+def path(tmp_path):
+    return kept(tmp_path / "memory.db")
+
+
+def test_every_error_has_its_exit_status():
+    statuses = {
+        public.code: exit_status(public("x"))
+        for public in map(tms.__dict__.get, tms.__all__)
+        if isinstance(public, type) and issubclass(public, tms.TMSError)
+    }
+    assert statuses == {
+        "error": 1,
+        **dict.fromkeys(["corrupt-store", "store-failed", "read-only", "schema-too-new"], 1),
+        "misuse": 1,
+        **dict.fromkeys(["invalid-ref", "invalid-anchor", "invalid-cursor", "invalid-window"], 2),
+        **dict.fromkeys(["invalid-content", "invalid-justification", "invalid-argument"], 2),
+        "not-a-tms-file": 2,
+        **dict.fromkeys(["no-such-node", "no-such-justification", "no-such-anchor"], 3),
+        "no-such-file": 3,
+        **dict.fromkeys(["content-conflict", "busy"], 4),
+    }
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "error", "hint"),
+    [
+        (["show", "x"], 2, "error[invalid-ref]: not a ref: 'x'.", "Write kind:id"),
+        (
+            ["show", "Fed:1"],
+            3,
+            "error[no-such-node]: no such node: Fed:1.",
+            "tms source or tms fact",
+        ),
+        (
+            ["show", "justification:x"],
+            3,
+            "error[no-such-justification]: no such justification: justification:x.",
+            "tms justify returns the ref to use.",
+        ),
+        (
+            ["source", "Feed:1", "--content", '{"n": 2}'],
+            4,
+            'error[content-conflict]: Feed:1 has other content: {"n":1}, not {"n":2}.',
+            "To change it, tms revise",
+        ),
+        (
+            ["justify", "Flag:2"],
+            2,
+            "error[invalid-justification]: a justification without premises.",
+            "say tms axiom.",
+        ),
+        (["holding", "--at", "x"], 2, "error[invalid-anchor]: not an anchor: 'x'.", "tms head"),
+        (["nonsense"], 2, "error[usage]: No such command 'nonsense'.", "See tms --help."),
+        (["show"], 2, "error[usage]: Missing argument 'REF'.", "See tms show --help."),
+        (["holding", "--db", "x"], 2, "error[usage]: No such option '--db'.", "before the verb"),
+        (["status", "--at", "x"], 2, "error[usage]: --at needs a REF.", "See tms status --help."),
+        (
+            ["revise", "Feed:1"],
+            2,
+            "error[invalid-content]: no content to revise Feed:1 to.",
+            "Give --content JSON.",
+        ),
+    ],
+)
+def test_an_error_says_what_is_wrong_and_what_to_do(path, args, status, error, hint):
+    result = run(path, *args)
+    assert (result.exit_code, result.stdout) == (status, "")
+    said, advice = result.stderr.splitlines()
+    assert said.startswith(error)
+    assert advice.startswith("hint: ")
+    assert hint in advice
+    as_json = json.loads(run(path, *args, "--json").stderr)
+    assert f"error[{as_json['code']}]: {as_json['message']}" == said
+    assert f"hint: {as_json['hint']}" == advice
+
+
+def test_an_error_as_json_names_what_it_is_about(path):
+    error = json.loads(run(path, "retract", "Feed:1", "Nö:☃", "--json").stderr)
+    assert error["code"] == "no-such-node"
+    assert error["ids"] == ["Nö:☃"]
+    with tms.open(path) as memory:
+        assert memory.believes("Feed:1")
+
+
+@pytest.mark.parametrize("verb", ["holding", "source", "import", "verify", "init"])
+def test_what_is_no_memory_is_refused_untouched(tmp_path, verb):
+    binary, other = tmp_path / "binary", tmp_path / "other.db"
+    binary.write_bytes(bytes(range(256)) * 100)
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE t (x)")
+        connection.commit()
+    for place in (binary, other, tmp_path):
+        before = place.read_bytes() if place.is_file() else None
+        result = run(place, verb, *NEEDED.get(verb, []), input="")
+        assert result.exit_code == 2
+        assert result.stderr.startswith("error[not-a-tms-file]: ")
+        assert before == (place.read_bytes() if place.is_file() else None)
+    assert sorted(tmp_path.iterdir()) == [binary, other]
+
+
+def test_a_file_held_by_another_writer_is_a_conflict(path, monkeypatch):
+    opening = tms.open
+    monkeypatch.setattr(tms, "open", lambda *args, **given: opening(*args, timeout=0, **given))
+    with opening(path) as memory, memory.batch():
+        memory.source("Feed:2")
+        result = run(path, "retract", "Feed:1")
+    assert result.exit_code == 4
+    assert result.stderr.startswith("error[busy]: ")
+
+
+def test_a_damaged_file_is_told_as_one(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "DROP TRIGGER content_update; UPDATE content SET content = '{\"n\": 1';"
+        )
+    result = run(path, "show", "Feed:1")
+    assert result.exit_code == 1
+    assert result.stderr == f"error[corrupt-store]: {path} is damaged.\nhint: Run tms verify.\n"
+    result = run(path, "verify")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("unsound")
+    assert "no JSON object" in result.stdout
+    found = json.loads(run(path, "verify", "--json").stdout)
+    assert {finding["rule"] for finding in found["findings"]} == {"content", "schema"}
+
+
+def test_a_fault_of_our_own_is_not_hidden(path, monkeypatch):
+    monkeypatch.setattr(tms.Memory, "get", lambda *_: {}["missing"])
+    with pytest.raises(KeyError):
+        run(path, "show", "Feed:1")

@@ -1,0 +1,177 @@
+import json
+import os
+import sqlite3
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+from shell import kept, run, told
+
+import tms
+from tms.cli import main
+
+
+@pytest.fixture
+def path(tmp_path):
+    return kept(tmp_path / "memory.db")
+
+
+def test_a_memory_is_kept_by_its_verbs(tmp_path):
+    path = tmp_path / "m.db"
+    assert told(path, "init").startswith("head            no commit yet\n")
+    assert told(path, "source", "Feed:1", "--content", '{"n": 1}') == "Feed:1\n"
+    assert told(path, "source", "Scan:1", "--content", "-", input='{"ö": [1]}') == "Scan:1\n"
+    assert told(path, "fact", "Flag:1") == "Flag:1\n"
+    assert told(path, "status", "Flag:1") == "OUT\n"
+    by_feed = told(path, "justify", "Flag:1", "Flag:2", "--from", "Feed:1", "--rule", "match")
+    named = ["justify", "Flag:1", "--from", "Scan:1", "--from", "Feed:1", "--id", "both"]
+    assert told(path, *named) == "justification:both\n"
+    assert told(path, *named) == "justification:both\n"
+    policy = told(path, "axiom", "Policy:1", "--rule", "board").strip()
+    assert told(path, "status", "Flag:1") == "IN\n"
+    assert told(path, "holding") == "Flag:1\nFlag:2\nPolicy:1\n"
+    assert told(path, "holding", "--kind", "Flag") == "Flag:1\nFlag:2\n"
+    with tms.open(path) as memory:
+        assert memory.get("Scan:1").content == {"ö": [1]}
+        assert memory.get("justification:both").premises == ("Feed:1", "Scan:1")
+        found = memory.get(by_feed.strip())
+        assert (found.rule, found.derives) == ("match", ("Flag:1", "Flag:2"))
+        assert memory.get(policy).rule == "board"
+    report = told(path, "retract", by_feed.strip(), "--reason", "wrong", "--by", "me")
+    assert "  because    wrong  (by me)\n" in report
+    assert "    Flag:2\n" in report
+    assert "Flag:1  via both  (lost " in report
+    again = run(path, "retract", by_feed.strip())
+    assert (again.exit_code, again.stdout) == (0, "retract: nothing changed; 2 facts believed\n")
+    assert "revived    1\n    Flag:2\n" in told(path, "unretract", by_feed.strip())
+    revised = told(path, "revise", "Feed:1", "--content", '{"n": 2}', "--reason", "typo")
+    assert revised.startswith("revise Feed:1\n  because    typo  (by -)\n")
+    assert '{"n": 2}  (version 2)' in told(path, "show", "Feed:1")
+    assert told(path, "verify") == "sound; labels compared at 9 revisions\n"
+    assert json.loads(told(path, "verify", "--revisions", "2", "--json"))["revisions"] == [5, 9]
+    assert len(json.loads(told(path, "verify", "--all", "--json"))["revisions"]) == 9
+
+
+def test_the_past_is_read_at_an_anchor(path):
+    before = told(path, "head").strip()
+    told(path, "retract", "Feed:1")
+    told(path, "source", "Late:1")
+    assert told(path, "holding") == ""
+    assert told(path, "holding", "--at", before) == "Block:1\nFlag:1\n"
+    assert told(path, "status", "Flag:1") == "OUT\n"
+    assert told(path, "status", "Flag:1", "--at", before) == "IN\n"
+    assert told(path, "show", "Feed:1").startswith("Feed:1  source, OUT, retracted\n")
+    assert told(path, "show", "Feed:1", "--at", before).startswith("Feed:1  source, IN\n")
+    assert len(told(path, "history", "Feed:1").splitlines()) == 4
+    assert len(told(path, "history", "Feed:1", "--at", before).splitlines()) == 2
+    assert "Late:1" in told(path, "scan")
+    assert "Late:1" not in told(path, "scan", "--at", before)
+    assert len(told(path, "log").splitlines()) == 5
+    assert len(told(path, "log", "--at", before).splitlines()) == 3
+    assert len(told(path, "log", "--after", before).splitlines()) == 2
+    assert run(path, "show", "Late:1", "--at", before).exit_code == 3
+
+
+def test_a_report_is_of_the_last_commit_or_of_an_anchor(path, tmp_path):
+    report = told(path, "retract", "Feed:1", "--json")
+    anchor = json.loads(report)["after"]
+    assert told(path, "report", "--json") == report
+    told(path, "source", "Late:1")
+    assert told(path, "report").startswith("source Late:1\n")
+    assert told(path, "report", anchor, "--json") == report
+    told(tmp_path / "empty.db", "init")
+    result = run(tmp_path / "empty.db", "report")
+    assert result.exit_code == 3
+    assert result.stderr.startswith("error[no-such-anchor]: no commit yet.")
+
+
+def test_a_scan_is_read_page_by_page(path):
+    refs, after = [], []
+    while True:
+        page = json.loads(told(path, "scan", "--limit", "2", *after, "--json"))
+        refs += [node["ref"] for node in page["items"]]
+        if page["nextCursor"] is None:
+            break
+        text = told(path, "scan", "--limit", "2", *after)
+        assert text.splitlines()[-1] == f"more after {page['nextCursor']}"
+        after = ["--after", page["nextCursor"]]
+    assert refs == ["Block:1", "Feed:1", "Flag:1"]
+
+
+def test_a_cache_that_was_dropped_is_rebuilt(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE cache_label")
+    stats = json.loads(told(path, "rebuild", "--json"))
+    assert (stats["facts"], stats["believed"]) == (2, 2)
+    assert told(path, "retract", "Feed:1").startswith("retract Feed:1\n")
+    assert told(path, "verify").startswith("sound")
+
+
+@pytest.mark.parametrize(
+    ("args", "env", "name"),
+    [
+        (["--db", "a.db"], "b.db", "a.db"),
+        ([], "b.db", "b.db"),
+        ([], None, "memory.db"),
+        ([], "", "memory.db"),
+    ],
+)
+def test_the_file_is_named_by_the_option_or_the_environment_or_the_default(
+    tmp_path, monkeypatch, args, env, name
+):
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(main, [*args, "init"], env={"TMS_DB": env}, catch_exceptions=False)
+    assert os.listdir() == [name]
+
+
+def test_without_a_verb_the_help_is_printed(path):
+    assert told(path).startswith("Usage: tms [OPTIONS] VERB ...\n")
+    assert told(path, "--version") == f"tms, version {tms.__version__}\n"
+
+
+def test_long_output_is_whole_off_a_terminal(path):
+    refs = [f"Flag:{'x' * 200}{number:04}" for number in range(1500)]
+    with tms.open(path) as memory:
+        memory.source("Big:1")
+        memory.justify(refs, "Big:1")
+    assert told(path, "holding", "--kind", "Flag") == "".join(
+        f"{ref}\n" for ref in ["Flag:1", *refs]
+    )
+    lines = told(path, "retract", "Big:1").splitlines()
+    assert [line.strip() for line in lines if line.startswith("    ")] == refs
+
+
+def test_the_demo_tells_its_story_in_a_file_that_is_gone_afterwards(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(main, ["demo"], env={"TMS_DB": "mine.db"}, catch_exceptions=False)
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[-1] == "Verified: sound; labels compared at 11 revisions."
+    assert "checked: BlockDeploy:svc-22 died: only the feed stood behind it" in lines
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_demo_keeps_its_file_where_it_is_told_and_never_overwrites(tmp_path, path):
+    kept = tmp_path / "kept.db"
+    story = json.loads(told(kept, "demo", "--json"))
+    assert story["verification"]["findings"] == []
+    assert all(check["holds"] for check in story["checks"])
+    assert (
+        told(kept, "report", story["after"], "--json")
+        == json.dumps(story["retraction"], ensure_ascii=False, separators=(",", ":")) + "\n"
+    )
+    for taken in (kept, path):
+        before = taken.read_bytes()
+        result = run(taken, "demo")
+        assert result.exit_code == 4
+        assert result.stderr.startswith("error[content-conflict]: there is something at ")
+        assert taken.read_bytes() == before
+
+
+def test_a_demo_that_does_not_come_out_as_told_fails(tmp_path, monkeypatch):
+    turn = tms.Memory.unretract
+    monkeypatch.setattr(tms.Memory, "unretract", lambda memory, *_, **__: turn(memory, []))
+    result = run(tmp_path / "kept.db", "demo")
+    assert result.exit_code == 1
+    assert "WRONG: all is believed exactly as before the retraction" in result.stdout

@@ -1,0 +1,76 @@
+"""How results are told: as JSON, drawn on a terminal, or as plain text."""
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from rich.console import Console, RenderableType
+
+from tms import render
+from tms.models import Model
+
+Item = TypeVar("Item")
+
+_CHUNK = 1000
+
+
+def tell(result: object, *, as_json: bool) -> None:
+    """Tell one result: one JSON document, or its drawing, or its text."""
+    if as_json:
+        _write([_json(result)], encoding="utf-8")
+    elif _on_terminal():
+        _draw(render.drawn(result))
+    else:
+        _write([render.plain(result)])
+
+
+def tell_each(
+    results: Iterable[Item],
+    drawn: Callable[[Sequence[Item]], RenderableType],
+    *,
+    as_json: bool,
+) -> None:
+    """Tell a stream: a JSON document a line, or a text a line, or drawn a part at a time."""
+    if as_json:
+        for part in _parts(results):
+            _write(map(_json, part), encoding="utf-8")
+    elif _on_terminal():
+        parts = _parts(results)
+        for part in chain([next(parts, [])], parts):
+            _draw(drawn(part))
+    else:
+        for part in _parts(results):
+            _write(map(render.line, part))
+
+
+def _parts(results: Iterable[Item]) -> Iterator[list[Item]]:
+    rest = iter(results)
+    while part := list(islice(rest, _CHUNK)):
+        yield part
+
+
+def _on_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _json(result: Any) -> str:
+    return result.to_json() if isinstance(result, Model) else json.dumps(result, ensure_ascii=False)
+
+
+def _write(lines: Iterable[str], *, encoding: str | None = None) -> None:
+    """Write lines; what the encoding of stdout lacks is written as an escape.
+
+    JSON is always UTF-8: an escape of ours would be an error in it.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
+    if sys.stdout is not None:
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        sys.stdout.flush()
+
+
+def _draw(drawing: RenderableType) -> None:
+    Console(markup=False, highlight=False, emoji=False).print(drawing, crop=False)

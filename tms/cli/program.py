@@ -1,0 +1,191 @@
+"""The frame of the command line: which file, which errors, which exit status.
+
+Exit statuses: 0 ok; 1 a check failed, or the file could not be worked on; 2 the command was given
+something that cannot be; 3 something that was named is not there; 4 a conflict, with what is on
+record or with another writer; 130 interrupted; 141 the reader of the output went away.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+from click.exceptions import Exit
+
+import tms
+from tms.render import line
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FAILED, USAGE, NOT_FOUND, CONFLICT = 1, 2, 3, 4
+INTERRUPTED, NO_READER = 130, 141
+"""What a shell gives for SIGINT and for SIGPIPE."""
+
+
+def exit_status(error: tms.TMSError) -> int:
+    """Return the exit status for an error."""
+    if isinstance(error, (tms.ContentConflict, tms.Busy)):
+        return CONFLICT
+    if isinstance(error, (LookupError, FileNotFoundError)):
+        return NOT_FOUND
+    return USAGE if isinstance(error, ValueError) else FAILED
+
+
+@dataclass(frozen=True)
+class Door:
+    """Which file the command is about.
+
+    Attributes:
+        path: the file.
+        given: whether the command line itself names it.
+    """
+
+    path: str
+    given: bool
+
+    def open(self, *, create: bool = False, read_only: bool = False) -> tms.Memory:
+        """Open it."""
+        try:
+            return tms.open(self.path, create=create, read_only=read_only)
+        except tms.NoSuchFile as error:
+            error.hint = "Check --db and TMS_DB; tms init makes a memory."
+            raise
+
+    def damaged(self) -> bool:
+        """Return whether the file does not keep its promises."""
+        with self.open(read_only=True) as memory:
+            return not memory.verify()
+
+
+class Program(click.Group):
+    """The command, with errors as messages and exit statuses instead of tracebacks."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: FBT001, FBT002 - the signature is click's
+        **extra: Any,
+    ) -> Any:
+        """Run, and exit with the status."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        if not standalone_mode:
+            return super().main(arguments, "tms", complete_var, standalone_mode=False, **extra)
+        with_json = "--json" in arguments
+        try:
+            status = super().main(arguments, "tms", complete_var, standalone_mode=False, **extra)
+        except tms.TMSError as error:
+            _complain(error.code, error.message, _hint(error), error.ids, with_json=with_json)
+            status = exit_status(error)
+        except click.ClickException as error:
+            _complain("usage", error.format_message(), _usage_hint(error), (), with_json=with_json)
+            status = USAGE
+        except click.Abort:
+            message = "interrupted; nothing of an unfinished commit was kept."
+            _complain("interrupted", message, "", (), with_json=with_json)
+            status = INTERRUPTED
+        except OSError as error:  # of the output; those of memories and of input are ours by now
+            _hush()
+            message = f"the output could not be written: {error.strerror or error}."
+            hint = "What was written to the memory is kept; see tms log."
+            _complain("output-failed", message, hint, (), with_json=with_json)
+            status = FAILED
+        sys.exit(status if isinstance(status, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb, and see that its output arrives."""
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _hush()
+            raise Exit(NO_READER) from None
+        except (tms.TMSError, click.ClickException, Exit, click.Abort, OSError):
+            raise
+        except Exception as error:
+            if isinstance(ctx.obj, Door) and ctx.obj.damaged():
+                raise tms.CorruptStore(
+                    f"{ctx.obj.path} is damaged.", hint="Run tms verify.", ids=(ctx.obj.path,)
+                ) from error
+            raise
+        return result
+
+
+def _hush() -> None:
+    """Let what is still buffered for stdout go nowhere, or the interpreter complains at its end."""
+    if sys.stdout is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _complain(code: str, message: str, hint: str, ids: Sequence[str], *, with_json: bool) -> None:
+    if with_json:
+        error = {"code": code, "message": message, "hint": hint, "ids": list(ids)}
+        text = json.dumps(error, ensure_ascii=False)
+    else:
+        text = f"error[{code}]: {line(message)}"
+        if hint:
+            text += f"\nhint: {line(hint)}"
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
+_METHOD = re.compile(r"memory\.(\w+)(\([^()]*\))?")
+
+
+def _hint(error: tms.TMSError) -> str:
+    """Say what to do next in the words of the command line."""
+    return _METHOD.sub(r"tms \1", error.hint)
+
+
+def _usage_hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    verb = "tms" if context is None else context.command_path
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--db":
+        return "--db stands before the verb: tms --db PATH VERB."
+    return f"See {verb} --help."
+
+
+@click.command(
+    cls=Program,
+    invoke_without_command=True,
+    subcommand_metavar="VERB ...",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+@click.option(
+    "--db",
+    metavar="PATH",
+    default="memory.db",
+    envvar="TMS_DB",
+    show_default=True,
+    show_envvar=True,
+    help="The file of the memory.",
+)
+@click.version_option(tms.__version__)
+@click.pass_context
+def program(context: click.Context, db: str) -> None:
+    """Keep a memory that knows why it believes each thing, in one SQLite file.
+
+    Sources support facts through justifications. retract says what dies with a source and what
+    survives, and unretract is its inverse. A REF is kind:id, for instance VulnFeed:2026-07-21.
+    """
+    given = context.get_parameter_source("db") is ParameterSource.COMMANDLINE
+    context.obj = Door(db, given)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def verb(command: Command) -> click.Command:
+    """Make a function a verb of the program; it is called with the door and ``as_json``."""
+    name = command.__name__.strip("_")
+    option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    return program.command(name)(option(click.pass_obj(command)))

@@ -1,0 +1,92 @@
+"""What a justification says, checked as far as it can be without a look at the record."""
+
+import hashlib
+import json
+from typing import NamedTuple
+
+from tms.content import check_text
+from tms.errors import InvalidJustification
+from tms.refs import JUSTIFICATION, Ref, is_digest
+
+
+class Statement(NamedTuple):
+    """A justification before it is recorded.
+
+    Attributes:
+        conclusions, premises: each once, in the order given.
+        rule: what it was drawn by.
+        name: the id it was given, unless that is its digest.
+        digest: a hash of what it says, the same in any order of its premises and conclusions.
+    """
+
+    conclusions: list[Ref]
+    premises: list[Ref]
+    rule: str | None
+    name: str | None
+    digest: bytes
+
+    @property
+    def ref(self) -> Ref:
+        """The ref that it has when it is new."""
+        return Ref.kept(JUSTIFICATION, self.digest.hex() if self.name is None else self.name)
+
+
+def statement(
+    conclusions: list[Ref], premises: list[Ref], rule: str | None, id: str | None
+) -> Statement:
+    """Put a justification together.
+
+    Raises:
+        InvalidJustification: no conclusions, a conclusion among the premises, a justification in
+            either place, a rule or an id that cannot be kept, an id that lies about its hash.
+    """
+    check_text("rule", rule, InvalidJustification)
+    check_text("id", id, InvalidJustification, empty=False)
+    if not conclusions:
+        raise InvalidJustification("no conclusion.", hint="Name at least one fact.")
+    for ref in conclusions if len(conclusions) == 1 else set(premises).intersection(conclusions):
+        if ref in premises:
+            raise InvalidJustification(
+                f"{ref} is among its own premises.",
+                hint="Nothing can support itself; leave it out of the premises.",
+                ids=(ref,),
+            )
+    for refs, place, who in (
+        (conclusions, "conclusion", "Only facts are derived."),
+        (premises, "premise", "Only sources and facts are."),
+    ):
+        for ref in refs:
+            if ref.startswith(_PREFIX):
+                raise InvalidJustification(f"{ref} cannot be a {place}.", hint=who, ids=(ref,))
+    digest = _digest(conclusions, premises, rule)
+    hexed = digest.hex()
+    if id is not None and id != hexed and is_digest(id):
+        raise InvalidJustification(
+            f"the id {id} looks like a content hash, but this justification's is {hexed}.",
+            hint="Give no id, or one that is not 32 hex digits.",
+            ids=(id,),
+        )
+    return Statement(conclusions, premises, rule, None if id == hexed else id, digest)
+
+
+def check_premises(premises: list[Ref], conclusions: list[Ref]) -> None:
+    """Check that there are premises.
+
+    Raises:
+        InvalidJustification: there are none.
+    """
+    if not premises:
+        raise InvalidJustification(
+            "a justification without premises.",
+            hint="If it is meant to hold by itself, say memory.axiom(...).",
+            ids=tuple(conclusions),
+        )
+
+
+def _digest(conclusions: list[Ref], premises: list[Ref], rule: str | None) -> bytes:
+    said = _WRITE([sorted(premises, key=str), sorted(conclusions, key=str), rule])
+    return hashlib.blake2b(said.encode(), digest_size=16).digest()
+
+
+_WRITE = json.JSONEncoder(ensure_ascii=False).encode
+_PREFIX = f"{JUSTIFICATION}:"
