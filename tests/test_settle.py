@@ -163,12 +163,12 @@ def test_a_justification_that_does_not_fire_is_looked_at_once_while_its_conclusi
 def test_a_justification_of_many_facts_is_looked_at_once_for_all_of_them() -> None:
     graph = Graph()
     one, two = graph.source(), graph.source()
-    facts = [graph.fact() for _ in range(10)]
+    facts = [graph.fact() for _ in range(6)]
     for fact in facts:
         graph.justify([fact], [one])
     other = graph.justify(facts, [two])
     graph.settle()
-    assert len(graph.settle(off=[one])) == 11
+    assert len(graph.settle(off=[one])) == 7
     assert graph.asked["premises", other] == 1
     graph.check()
 
