@@ -198,19 +198,25 @@ class Harness(Player):
             assert memory.report(anchor).to_json() == text
         if head.revision:
             past = self.world.revisions[1 + self.tally["steps"] * 7 % head.revision]
-            self._check_labels(memory.as_of(recorded=past.anchor), past)
+            self._check_labels(memory.as_of(recorded=past.anchor), past, every=4)
         return self._check_labels(memory, head)
 
-    def _check_labels(self, reader: Any, snapshot: Snapshot, limit: int = 1000) -> dict[str, str]:
-        """Compare what is believed at a revision; return what each IN fact rests on."""
+    def _check_labels(
+        self, reader: Any, snapshot: Snapshot, *, limit: int = 1000, every: int = 1
+    ) -> dict[str, str]:
+        """Compare what is believed at a revision; return what each IN fact rests on.
+
+        Asks for every justification or, to be quick, for one in some, others each time.
+        """
         nodes = list(_scan(reader, limit))
         assert [_seen(node) for node in nodes] == _expected(snapshot)
         assert list(reader.holding()) == snapshot.facts
         firing = {}
-        for said in snapshot.justifications:
-            ref = self.names[said]
-            assert reader.believes(ref) == snapshot.fires(said)
-            if snapshot.fires(said):
+        for place, said in enumerate(snapshot.justifications, self.tally["steps"]):
+            ref, fires = self.names[said], snapshot.fires(said)
+            if place % every == 0:
+                assert reader.believes(ref) == fires
+            if fires:
                 firing[ref.id] = said
         supports = {node.ref: node.support for node in nodes if node.support is not None}
         assert supports.keys() == set(snapshot.facts)
@@ -222,7 +228,7 @@ class Harness(Player):
         try:
             self._check_all()
             self.drop_cache(("cache_label", "cache_off"))
-            assert self.memory.verify(revisions=None)
+            assert self.memory.verify(revisions=1)
         finally:
             self.abandon()
 
@@ -236,7 +242,7 @@ class Harness(Player):
         assert log == [_logged(told(*two)) for two in pairwise(revisions)]
         for snapshot in revisions[1:]:
             view = memory.as_of(recorded=snapshot.anchor)
-            self._check_labels(view, snapshot, limit=7)
+            self._check_labels(view, snapshot, limit=1000 if snapshot.revision % 8 else 7)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
