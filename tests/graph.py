@@ -87,7 +87,23 @@ class Graph:
                 del self.label[node]
             else:
                 self.label[node] = after
+        self._check_frame(changes)
         return changes
+
+    def _check_frame(self, changes: Changes) -> None:
+        """A label changes only where something that the node rested on changed."""
+        for node, (before, _) in changes.items():
+            waiting = [] if before is None or node in self.off else [before[1]]
+            while waiting:
+                support = waiting.pop()
+                if support is None:
+                    continue
+                premises = self.justifications[support][0]
+                if support in self.off or any(premise in changes for premise in premises):
+                    break
+                waiting += [self.label[premise][1] for premise in premises]
+            else:
+                assert before is None or node in self.off, node
 
     def check(self) -> None:
         """Compare the labels with a relabelling from scratch, and look at each support."""

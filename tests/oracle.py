@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 Content = Mapping[str, Any] | None
@@ -152,14 +152,15 @@ def told(before: Snapshot, after: Snapshot) -> Told:
 
 def _targets(before: Snapshot, after: Snapshot) -> set[Target]:
     if after.op in ("source", "fact", "revise"):
-        return {ref for ref, node in after.nodes.items() if _news(before.nodes.get(ref), node)}
+        known = before.nodes
+        return {
+            ref
+            for ref, node in after.nodes.items()
+            if ref not in known or node.version != known[ref].version
+        }
     if after.op in ("justify", "axiom"):
         return set(after.justifications.keys() - before.justifications.keys())
     return before.off ^ after.off
-
-
-def _news(before: Node | None, after: Node) -> bool:
-    return before is None or before.version != after.version
 
 
 class World:
@@ -178,11 +179,6 @@ class World:
     @property
     def head(self) -> Snapshot:
         return self.revisions[-1]
-
-    @property
-    def seen(self) -> "Snapshot | _Draft":
-        """What a verb finds: the open commit, or else the head."""
-        return self._draft or self.head
 
     # ------------------------------------------------------------ commits
 
@@ -402,8 +398,3 @@ def by_ref(ref: str) -> tuple[str, str]:
 
 def _many(refs: str | Iterable[str]) -> Iterable[str]:
     return [refs] if isinstance(refs, str) else refs
-
-
-def instant(milliseconds: int) -> datetime:
-    """Return what a clock says at that time."""
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)

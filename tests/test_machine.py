@@ -2,6 +2,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from random import Random
+from typing import Any
 
 from commands import Command, Maker
 from harness import CACHES, Harness, drive
@@ -12,7 +13,6 @@ from oracle import Snapshot
 
 ints = cache(lambda most: st.integers(0, most))
 SEEDS = st.one_of(st.just(0), st.integers(1, 2**32), st.integers(1, 2**32))
-
 
 STEPS = 40
 
@@ -45,6 +45,12 @@ def made(draw: st.DrawFn, make: Callable[[Maker, Snapshot], Command]) -> Command
 
 class Machine(RuleBasedStateMachine):
     harness: Harness
+    sound = True
+
+    def step(self, action: Callable[..., None], *arguments: Any) -> None:
+        self.sound = False
+        action(*arguments)
+        self.sound = True
 
     @initialize(
         on_disk=st.booleans(),
@@ -55,64 +61,68 @@ class Machine(RuleBasedStateMachine):
     )
     def open(self, on_disk: bool, wide: int, ahead: int, flush: int, command: Command) -> None:
         self.harness = Harness(on_disk=on_disk, wide=wide, ahead=ahead, flush=flush)
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, _: maker.declare()))
     def declare(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, head: maker.justify(head)))
     def justify(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, _: maker.axiom()))
     def axiom(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, head: maker.revise(head)))
     def revise(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, head: maker.turn(head)))
     def turn(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, head: maker.turn(head)))
     def turn_another(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, head: maker.turn(head, 4)))
     def turn_many(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, head: maker.load(head)))
     def load(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, head: maker.batch(head)))
     def batch(self, command: Command) -> None:
-        self.harness.do(command)
+        self.step(self.harness.do, command)
 
     @precondition(lambda self: self.harness.on_disk)
     @rule()
     def reopen(self) -> None:
-        self.harness.reopen()
+        self.step(self.harness.reopen)
 
     @precondition(lambda self: self.harness.on_disk)
     @rule()
     def go_through_another_door(self) -> None:
-        self.harness.change_doors()
+        self.step(self.harness.change_doors)
 
     @rule(tables=st.sampled_from(CACHES))
     def drop_the_cache(self, tables: tuple[str, ...]) -> None:
-        self.harness.drop_cache(tables)
+        self.step(self.harness.drop_cache, tables)
 
     def teardown(self) -> None:
-        if hasattr(self, "harness"):
-            for state, count in self.harness.tally.items():
-                if count:
-                    event(state)
-            self.harness.finish()
+        if not hasattr(self, "harness"):
+            return
+        if not self.sound:
+            self.harness.abandon()
+            return
+        for state, count in self.harness.tally.items():
+            if count:
+                event(state)
+        self.harness.finish()
 
 
 Machine.TestCase.settings = settings(stateful_step_count=STEPS)

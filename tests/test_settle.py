@@ -144,6 +144,50 @@ def test_premises_of_a_wide_justification_are_not_read_while_they_fall_one_by_on
     graph.check()
 
 
+def test_a_justification_that_does_not_fire_is_looked_at_once_while_its_conclusions_fall() -> None:
+    graph = Graph()
+    first = below = graph.source()
+    never = graph.fact()
+    chain = []
+    for _ in range(300):
+        chain.append(graph.fact())
+        graph.justify([chain[-1]], [below])
+        below = chain[-1]
+    useless = graph.justify(chain, [never])
+    graph.settle()
+    graph.settle(off=[first])
+    assert graph.asked["premises", useless] == 1
+    graph.check()
+
+
+def test_a_justification_of_many_facts_is_looked_at_once_for_all_of_them() -> None:
+    graph = Graph()
+    one, two = graph.source(), graph.source()
+    facts = [graph.fact() for _ in range(6)]
+    for fact in facts:
+        graph.justify([fact], [one])
+    other = graph.justify(facts, [two])
+    graph.settle()
+    assert len(graph.settle(off=[one])) == 7
+    assert graph.asked["premises", other] == 1
+    graph.check()
+
+
+def test_justifications_of_a_fact_that_found_support_are_not_looked_at_for_others() -> None:
+    graph = Graph()
+    first, dead = graph.source(), graph.source()
+    one, two = graph.fact(), graph.fact()
+    graph.justify([one, two], [first])
+    for _ in range(5000):
+        graph.justify([one], [graph.source()])
+    for _ in range(50):
+        graph.justify([two], [dead])
+    graph.settle(off=[dead])
+    graph.settle(off=[first])
+    assert asked(graph, "premises") < 200
+    graph.check()
+
+
 def test_where_other_support_stands_below_nothing_above_is_looked_at() -> None:
     graph = Graph()
     one, two = graph.source(), graph.source()

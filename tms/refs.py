@@ -1,7 +1,7 @@
 """Names of things: a ref names a node or a justification, an anchor names a commit."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
@@ -134,12 +134,15 @@ def ref_of(value: object) -> Ref:
 def refs_of(value: object) -> list[Ref]:
     """Return the refs of one such value or of several, in order, each once.
 
+    A set has no order of its own, so its refs are sorted: no answer may depend on hashes.
+
     Raises:
         InvalidRef: one of them is no ref.
     """
     if isinstance(value, str) or not isinstance(value, Iterable) or hasattr(value, "ref"):
         return [ref_of(value)]
-    return list(dict.fromkeys(ref_of(item) for item in value))
+    refs = [ref_of(item) for item in value]
+    return sorted(set(refs)) if isinstance(value, Set) else list(dict.fromkeys(refs))
 
 
 def _encodable(text: str) -> None:
