@@ -212,7 +212,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
         sqlite3.SQLITE_CONSTRAINT,
         sqlite3.SQLITE_ERROR,
         sqlite3.SQLITE_MISMATCH,
-    ):
+    ) or text.startswith("Could not decode"):
         return errors.CorruptStore(
             f"{path} contradicts its format: {text}.",
             hint="Nothing was written. Run tms verify on it.",
