@@ -20,7 +20,8 @@ CREATE TABLE scope (
 -- One row a commit.
 CREATE TABLE commits (
     revision INTEGER PRIMARY KEY, -- 1, 2, 3 …
-    at INTEGER NOT NULL,          -- when, in milliseconds since 1970 UTC; never goes back
+    at INTEGER NOT NULL           -- when, in milliseconds since 1970 UTC; never goes back
+        CHECK (at BETWEEN -62135596800000 AND 253402300799999), -- years 1 to 9999
     op TEXT NOT NULL,             -- the verb
     reason TEXT,
     "by" TEXT,

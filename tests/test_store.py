@@ -577,6 +577,18 @@ def test_a_file_damaged_in_the_middle_is_told_by_name(path: Path) -> None:
     assert path.read_bytes() == content
 
 
+def test_text_that_is_none_is_told_by_name(path: Path) -> None:
+    with tms.open(path) as memory:
+        fill(memory)
+    with plain(path) as connection:
+        connection.execute("DROP TRIGGER content_update")
+        connection.execute("UPDATE content SET content = CAST(x'7bff' AS TEXT)")
+    with tms.open(path) as memory:
+        with pytest.raises(tms.CorruptStore, match="decode to UTF-8 column"):
+            memory.get("Feed:1")
+        assert not memory.verify()
+
+
 def test_a_lost_table_is_told_by_name(path: Path) -> None:
     with tms.open(path) as memory:
         fill(memory)

@@ -1,6 +1,7 @@
 """Reading all of a file: to rebuild what can be rebuilt, and to check what must hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
@@ -12,7 +13,7 @@ _OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT 
 COLUMNS = {
     "commits": ("revision", "at", "last_key", "believed"),
     "node": ("node", "kind", "id", "role", "revision"),
-    "content": ("node", "version", "content"),
+    "content": ("node", "version", "revision", "content"),
     "justification": ("justification", "revision", "digest", "rule"),
     "premise": ("justification", "node"),
     "derive": ("justification", "node"),
@@ -22,6 +23,14 @@ COLUMNS = {
     "cache_off": ("target", "1"),
 }
 """What ``Audit.rows`` yields of each table, its key first."""
+
+_TEXTS = {
+    "scope": "name",
+    "commits": 'op, reason, "by"',
+    "node": "kind, id",
+    "content": "content",
+    "justification": "name, rule",
+}
 
 
 class Sizes(NamedTuple):
@@ -175,8 +184,36 @@ class Audit:
 
     def complaints(self) -> list[str]:
         """Return what SQLite's own integrity check finds."""
-        found = [row[0] for row in self._sql.execute("PRAGMA integrity_check(100)")]
+        try:
+            found = [row[0] for row in self._sql.execute("PRAGMA integrity_check(100)")]
+        except sqlite3.DatabaseError as error:
+            found = [str(error)]
         return [] if found == ["ok"] else found
+
+    @contextmanager
+    def lenient(self) -> Iterator[Mapping[str, None]]:
+        """Read text that is no UTF-8 too, with escapes in it; yield what was so."""
+        strict = self._sql.text_factory
+        broken: dict[str, None] = {}
+
+        def read(raw: bytes) -> str:
+            try:
+                return raw.decode()
+            except UnicodeDecodeError:
+                broken[raw.decode(errors="backslashreplace")] = None
+                return raw.decode(errors="backslashreplace")
+
+        self._sql.text_factory = read
+        try:
+            yield broken
+        finally:
+            self._sql.text_factory = strict
+
+    def read_texts(self) -> None:
+        """Read every text on record."""
+        for table, columns in _TEXTS.items():
+            for _ in self._sql.execute(f"SELECT {columns} FROM {table}"):
+                pass
 
     def dangling(self) -> list[str]:
         """Return the rows that refer to nothing."""

@@ -214,7 +214,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
         sqlite3.SQLITE_CONSTRAINT,
         sqlite3.SQLITE_ERROR,
         sqlite3.SQLITE_MISMATCH,
-    ):
+    ) or text.startswith("Could not decode"):
         return _corrupt(path, error)
     if isinstance(error, sqlite3.ProgrammingError):
         return errors.Misuse(
