@@ -3,7 +3,7 @@
     pytest                                                       quick, the default
     HYPOTHESIS_PROFILE=deep pytest tests/test_machine.py tests/test_settle.py
                                                                  more than 100,000 judged steps of
-                                                                 the machine and 700,000 of the
+                                                                 the machine and 900,000 of the
                                                                  labelling alone: half an hour
 
 ``--hypothesis-profile=deep`` does the same. The line that begins with "judged:" at the end of a
@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 
 COMMON: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 settings.register_profile("quick", max_examples=60, **COMMON)
-settings.register_profile("deep", max_examples=2600, **COMMON)
+settings.register_profile("deep", max_examples=3200, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 

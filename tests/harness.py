@@ -6,7 +6,7 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +28,13 @@ TALLY: Counter[str] = Counter()
 """How often each state was reached, over all harnesses of this run."""
 
 
-CACHES = (("cache_label",), ("cache_off",), ("cache_label", "cache_off"))
+SPOILING = (
+    ("DROP TABLE cache_label",),
+    ("DROP TABLE cache_off",),
+    ("DROP TABLE cache_label", "DROP TABLE cache_off"),
+    ("DELETE FROM cache_label",),
+    ("DELETE FROM cache_off", "DROP TABLE cache_label"),
+)
 
 
 class Harness(Player):
@@ -165,14 +171,17 @@ class Harness(Player):
         self._other, self.memory = self.memory, other
         self.judge()
 
-    def drop_cache(self, tables: Iterable[str]) -> None:
-        """Drop cache tables behind the engine, which makes them anew when it opens the file."""
+    def spoil_cache(self, spoiling: Iterable[str], *, closed: bool) -> None:
+        """Drop or empty cache tables behind the engine, which makes them anew to write again."""
         if self.on_disk:
-            self._close()
-            with closing(sqlite3.connect(self.path)) as shell:
-                for table in tables:
-                    shell.execute(f"DROP TABLE {table}")
-            self.memory = self.open()
+            if closed:
+                self._close()
+            with closing(sqlite3.connect(self.path, isolation_level=None)) as shell:
+                for statement in spoiling:
+                    with suppress(sqlite3.OperationalError):  # spoiled before, and not mended yet
+                        shell.execute(statement)
+            if closed:
+                self.memory = self.open()
         else:
             self.memory.rebuild()
         self.judge()
@@ -227,7 +236,7 @@ class Harness(Player):
         """Judge everything once more, at every revision, and close."""
         try:
             self._check_all()
-            self.drop_cache(("cache_label", "cache_off"))
+            self.spoil_cache(SPOILING[2], closed=True)
             assert self.memory.verify(revisions=1)
         finally:
             self.abandon()
@@ -310,7 +319,7 @@ def drive(seed: int, steps: int) -> Counter[str]:
             elif harness.on_disk and doors == 1:
                 harness.change_doors()
             elif doors == 2:
-                harness.drop_cache(random.choice(CACHES))
+                harness.spoil_cache(random.choice(SPOILING), closed=random.random() < 0.5)
             else:
                 harness.do(maker.command(harness.world.head))
     except BaseException:

@@ -245,6 +245,7 @@ import sys
 from random import Random
 from commands import Maker
 from player import Player
+import tms
 
 for seed in range(int(sys.argv[1])):
     maker = Maker(Random(seed).randrange)
@@ -261,6 +262,10 @@ for seed in range(int(sys.argv[1])):
         memory.justify({"new:7"}, {"new:6"})
         memory.retract({"S:0", "S:1", "F:0", "new:3"})
         memory.unretract({"S:0", "S:1", "F:0", "new:3"})
+        try:
+            memory.justify(["F:0", "F:1", "F:2"], {"F:2", "F:1", "F:0"})
+        except tms.InvalidJustification as error:
+            print(error)
         for commit in memory.log():
             print(memory.report(commit.anchor).to_json())
             view = memory.as_of(recorded=commit.anchor)

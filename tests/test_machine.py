@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from commands import Command, Maker
-from harness import CACHES, Harness, drive
+from harness import SPOILING, Harness, drive
 from hypothesis import event, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -47,9 +47,9 @@ class Machine(RuleBasedStateMachine):
     harness: Harness
     sound = True
 
-    def step(self, action: Callable[..., None], *arguments: Any) -> None:
+    def step(self, action: Callable[..., None], *arguments: Any, **named: Any) -> None:
         self.sound = False
-        action(*arguments)
+        action(*arguments, **named)
         self.sound = True
 
     @initialize(
@@ -109,9 +109,9 @@ class Machine(RuleBasedStateMachine):
     def go_through_another_door(self) -> None:
         self.step(self.harness.change_doors)
 
-    @rule(tables=st.sampled_from(CACHES))
-    def drop_the_cache(self, tables: tuple[str, ...]) -> None:
-        self.step(self.harness.drop_cache, tables)
+    @rule(spoiling=st.sampled_from(SPOILING), closed=st.booleans())
+    def spoil_the_cache(self, spoiling: tuple[str, ...], closed: bool) -> None:
+        self.step(self.harness.spoil_cache, spoiling, closed=closed)
 
     def teardown(self) -> None:
         if not hasattr(self, "harness"):

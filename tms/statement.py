@@ -44,8 +44,9 @@ def statement(
     check_text("id", id, InvalidJustification, empty=False)
     if not conclusions:
         raise InvalidJustification("no conclusion.", hint="Name at least one fact.")
-    for ref in conclusions if len(conclusions) == 1 else set(premises).intersection(conclusions):
-        if ref in premises:
+    needed = premises if len(conclusions) == 1 else frozenset(premises)
+    for ref in conclusions:
+        if ref in needed:
             raise InvalidJustification(
                 f"{ref} is among its own premises.",
                 hint="Nothing can support itself; leave it out of the premises.",
