@@ -28,7 +28,7 @@ class Writer:
         self._audit = Audit(connection)
         self._record = Record(connection)
         self._beliefs = Beliefs(connection)
-        self._outermost: Batch | None = None
+        self._open: list[Batch] = []
         self._broken = False
 
     def _network(self) -> SqlNetwork:
@@ -46,11 +46,16 @@ class Writer:
 
     def drop(self) -> None:
         """Forget the open commit; the transaction ends with its connection."""
-        self.draft = self._outermost = None
+        self.draft, self._open = None, []
 
     def begin(self, batch: "Batch") -> tuple[Draft, "Batch"]:
         """Open a commit, or join the open one; return it and the batch that opened it."""
         if self.draft is None:
+            if self.connection.in_transaction:
+                raise Misuse(
+                    "the clock of this memory used the memory.",
+                    hint="Give a clock that only tells the time.",
+                )
             self.connection.begin()
             try:
                 with self.connection.translated():
@@ -59,14 +64,23 @@ class Writer:
             except BaseException:
                 self.connection.rollback()
                 raise
-            self._outermost, self._broken = batch, False
+            self._broken = False
         elif self._broken or not self.connection.in_transaction:
             raise Misuse(
                 "this batch failed before; nothing of it will be kept.",
                 hint="Leave it, and begin another.",
             )
-        assert self._outermost is not None
-        return self.draft, self._outermost
+        self._open.append(batch)
+        return self.draft, self._open[0]
+
+    def leave(self, batch: "Batch") -> bool:
+        """Return whether a batch may end now; out of turn, nothing of the commit is kept."""
+        if batch not in self._open:
+            return False
+        if self._open.pop() is not batch:
+            self.undo()
+            return False
+        return True
 
     def fail(self) -> None:
         """Note that a verb stopped half-way, so that nothing of the open commit can be kept."""
@@ -159,6 +173,7 @@ class Batch:
                 self._mark = self.draft.mark()
             self._writer.connection.savepoint(self._name)
         except BaseException:
+            self._writer.leave(self)
             self._writer.fail()
             raise
 
@@ -168,7 +183,14 @@ class Batch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._outermost is not self:
+        if not self._writer.leave(self):
+            if error is None:
+                raise Misuse(
+                    "this batch was not begun, ended before, or ends out of turn; "
+                    "what of it was not kept before is not kept.",
+                    hint="Use with memory.batch(): ...",
+                )
+        elif self._outermost is not self:
             self._leave(error)
         elif error is None:
             self._writer.keep(self)

@@ -292,11 +292,18 @@ class Memory(Upkeep):
             What was taken in.
 
         Raises:
+            InvalidArgument: ``rows`` is no iterable, or ``progress`` cannot be called.
             InvalidContent: a row is no interchange object.
             TMSError: whatever the verb of a row raises. A note on each tells which row.
 
         Cost: grows with the rows; memory does not, except for labels of what was there before.
         """
+        if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+            raise InvalidArgument(
+                f"rows are {rows!r:.80}.", hint="Give an iterable of interchange objects."
+            )
+        if progress is not None and not callable(progress):
+            raise InvalidArgument(f"progress is {progress!r}.", hint="Give a callable.")
         batch = self._writer.batch("load", reason, by)
         with batch:
             draft = batch.draft

@@ -194,9 +194,9 @@ class Reader:
             )
         head = self._head()
         revision = anchor.revision
-        if history.anchor(self._beliefs, revision) != anchor or revision > head:
+        if history.anchor(self._beliefs, revision) != anchor:
             raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=_AGAIN)
-        if isinstance(self, View) != viewed or (viewed and revision != head):
+        if isinstance(self, View) != viewed or (viewed and revision != head) or revision > head:
             giver = f"the view at {anchor}" if viewed else "the memory"
             raise InvalidCursor(f"the cursor is of a scan of {giver}.", hint=_AGAIN)
         return revision, (last.kind, last.id)

@@ -249,11 +249,14 @@ def open_file(
         timeout: seconds to wait for other writers.
 
     Raises:
-        NoSuchFile: there is none and none was to be made.
+        InvalidArgument: the path is no path at all.
+        NoSuchFile: there is none and none was to be made, or no folder to make it in.
         NotATMSFile: it is not ours; it was not touched.
         SchemaTooNew: it is of a later format.
         Busy, StoreFailed, CorruptStore: what SQLite met.
     """
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise errors.InvalidArgument(f"the path is {path!r}.", hint="Give the path of a file.")
     name = os.fsdecode(path)
     if "\0" in name or not name:
         raise errors.NotATMSFile(f"not a path: {name!r}.", hint="Give the path of a file.")
@@ -263,6 +266,10 @@ def open_file(
             f"there is no memory at {name}.",
             hint="Check the path, or let it be made (create=True, read_only=False).",
             ids=(name,),
+        )
+    if fresh and name != ":memory:" and not Path(name).absolute().parent.is_dir():
+        raise errors.NoSuchFile(
+            f"there is no folder {Path(name).parent}.", hint="Make it first.", ids=(name,)
         )
     if not fresh:
         _check_header(name)
