@@ -95,12 +95,12 @@ class Audit:
             [(node, ranks[node], support) for node, support in supports.items()],
         )
 
-    def _held(self) -> Iterator[tuple[int, int | None]]:
-        rows: Iterator[tuple[int, int | None]] = self._sql.execute(
+    def _held(self) -> list[tuple[int, int | None]]:
+        rows: list[tuple[int, int | None]] = self._sql.execute(
             "SELECT t.node, t.support FROM transition AS t INDEXED BY transition_by_node"
             " WHERE t.change > 0 AND t.revision ="
             " (SELECT max(revision) FROM transition AS u WHERE u.node = t.node) ORDER BY t.node"
-        )
+        ).fetchall()
         return rows
 
     def _ranks(self, supports: dict[int, int | None]) -> dict[int, int]:
@@ -116,7 +116,7 @@ class Audit:
                 row[0]
                 for row in self._sql.execute(
                     "SELECT node FROM premise WHERE justification = ?", (support,)
-                )
+                ).fetchall()
             ]
             waiting[node] = len(needs)
             for need in needs:
@@ -146,10 +146,11 @@ class Audit:
     def sizes(self, at: int) -> Sizes:
         """Count what is on record at a revision. Grows with the file, slowly."""
         values = {"at": at}
-        rows = self._sql.execute(
-            "SELECT role, count(*) FROM node WHERE revision <= :at GROUP BY role", values
+        roles = dict(
+            self._sql.execute(
+                "SELECT role, count(*) FROM node WHERE revision <= :at GROUP BY role", values
+            ).fetchall()
         )
-        roles = dict(rows.fetchall())
         (justifications,) = self._sql.execute(
             "SELECT count(*) FROM justification WHERE revision <= :at", values
         ).fetchone()
@@ -166,10 +167,12 @@ class Audit:
 
     # ------------------------------------------------------------ all of the record
 
-    def rows(self, table: str) -> Iterator[Any]:
-        """Yield the rows of a table in the order of its key; ``COLUMNS`` says which columns."""
+    def rows(self, table: str) -> list[Any]:
+        """Return the rows of a table in the order of its key; ``COLUMNS`` says which columns."""
         columns = ", ".join(COLUMNS[table])
-        rows: Iterator[Any] = self._sql.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2")
+        rows: list[Any] = self._sql.execute(
+            f"SELECT {columns} FROM {table} ORDER BY 1, 2"
+        ).fetchall()
         return rows
 
     def orphans(self) -> list[str]:
@@ -179,13 +182,13 @@ class Audit:
             for table in ("node", "content", "justification", "switch", "transition")
             for (revision,) in self._sql.execute(
                 f"SELECT revision FROM {table} WHERE revision NOT IN (SELECT revision FROM commits)"
-            )
+            ).fetchall()
         ]
 
     def complaints(self) -> list[str]:
         """Return what SQLite's own integrity check finds."""
         try:
-            found = [row[0] for row in self._sql.execute("PRAGMA integrity_check(100)")]
+            found = [row[0] for row in self._sql.execute("PRAGMA integrity_check(100)").fetchall()]
         except sqlite3.DatabaseError as error:
             found = [str(error)]
         return [] if found == ["ok"] else found
@@ -212,14 +215,13 @@ class Audit:
     def read_texts(self) -> None:
         """Read every text on record."""
         for table, columns in _TEXTS.items():
-            for _ in self._sql.execute(f"SELECT {columns} FROM {table}"):
-                pass
+            self._sql.execute(f"SELECT {columns} FROM {table}").fetchall()
 
     def dangling(self) -> list[str]:
         """Return the rows that refer to nothing."""
         return [
             f"{table} refers to no {parent}"
-            for table, _, parent, _ in self._sql.execute("PRAGMA foreign_key_check")
+            for table, _, parent, _ in self._sql.execute("PRAGMA foreign_key_check").fetchall()
         ]
 
     def altered(self) -> list[str]:
