@@ -65,7 +65,7 @@ def test_an_empty_file_becomes_a_memory(path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(tms.StoreFailed, match="nowhere"):
+    with pytest.raises(tms.NoSuchFile, match=r"no folder .*nowhere"):
         tms.open(tmp_path / "nowhere" / "memory.db")
     assert list(tmp_path.iterdir()) == []
 

@@ -48,10 +48,11 @@ class Writer:
 
     def drop(self) -> None:
         """Forget the open commit; the transaction ends with its connection."""
-        self._draft, self._open = None, []
+        self._draft, self._open, self._telling = None, [], False
 
     def begin(self, batch: "Batch") -> tuple[Draft, "Batch"]:
         """Open a commit, or join the open one; return it and the batch that opened it."""
+        self.heal()
         draft = self.draft
         if draft is None:
             draft = self._begin()
@@ -88,9 +89,29 @@ class Writer:
         finally:
             self._telling = False
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.heal()
+
+    def heal(self) -> None:
+        """Undo a verb that an interrupt cut off where it could not undo itself.
+
+        Nothing runs inside a single verb, so one that is still open when something else runs is
+        of that kind.
+        """
+        if self._open and not self._open[-1].composite:
+            self.undo()
+
     def abandon(self, batch: "Batch") -> None:
         """Make good for a batch that could not be begun."""
-        if self._open and self._open[0] is batch:
+        if not self._open or self._open[0] is batch:
             self.undo()
         elif batch in self._open:
             self._open.remove(batch)
@@ -188,16 +209,16 @@ class Batch:
         self._entered = True
         try:
             self.draft, self._outermost = self._writer.begin(self)
-            if self._outermost is not self and self._composite:
+            if self._outermost is not self and self.composite:
                 with self._writer.connection.translated():
                     self._mark = self.draft.mark()
                 self._writer.connection.savepoint(self._name)
                 self.draft.say(self.reason, self.by)
+            return self
         except BaseException:
             self._writer.abandon(self)
             self._entered = False
             raise
-        return self
 
     def __exit__(
         self,
@@ -211,7 +232,7 @@ class Batch:
             if getattr(self, "_outermost", None) is self:
                 self._writer.undo()
             raise
-        if not self._composite:  # what the body of a batch raises is not ours to translate
+        if not self.composite:  # what the body of a batch raises is not ours to translate
             self._writer.connection.translated().__exit__(kind, error, trace)
 
     def _close(self, error: BaseException | None) -> None:
@@ -230,7 +251,8 @@ class Batch:
             self._writer.undo()
 
     @property
-    def _composite(self) -> bool:
+    def composite(self) -> bool:
+        """Whether other verbs and batches may run inside."""
         return self.op in ("batch", "load")
 
     @property
