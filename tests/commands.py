@@ -13,6 +13,7 @@ from oracle import Node, Snapshot, Target
 SOURCES = ("S:0", "S:1", "S:2", "S:3", "S!:\0", "Ŝ:é")
 FACTS = ("F:0", "F:1", "F:2", "F:3", "F:4", "F:5", "F!:a:b", "F!:1", "f:\U0001f719", "f:x y")
 UNKNOWN = "F:unknown"
+RESERVED = "justification:j0"
 IDS = (None, None, None, "j0", "j1", "j2", "j3", "F:0")
 REASONS = (None, None, "bad mapping", "repaired")
 
@@ -159,7 +160,8 @@ class Maker:
         role = self.pick(("source", "source", "fact"))
         mixed = self.rarely()
         names = SOURCES if (role == "source") != mixed else FACTS
-        return Declare(role, self.pick(names), self.content())
+        ref = RESERVED if self.rarely() else self.pick(names)
+        return Declare(role, ref, self.content())
 
     def justify(self, seen: Snapshot) -> Justify:
         if seen.justifications and self._choose(8) == 7:
@@ -167,7 +169,9 @@ class Maker:
         conclusions = self.some(FACTS, self.pick((1, 1, 1, 3)))
         known = [ref for ref in seen.nodes if ref not in conclusions]
         if not known or self.rarely():
-            known = [*conclusions, UNKNOWN, *SOURCES]
+            known = [*conclusions, UNKNOWN, RESERVED, *SOURCES]
+        if self.rarely():
+            conclusions += (self.pick((RESERVED, SOURCES[0])),)
         premises = self.some(known, self.pick((1, 2, 2, 4)))
         return Justify(conclusions, premises, self.pick((None, None, "r")), self.pick(IDS))
 
@@ -183,8 +187,9 @@ class Maker:
 
     def revise(self, seen: Snapshot) -> Revise:
         content = self.pick(({"v": 1}, {"v": 2}, {"v": True, "w": [1, "é"]}, {}))
-        known = UNKNOWN if self.rarely() or not seen.nodes else self.pick(list(seen.nodes))
-        return Revise(known, content, self.pick(REASONS), self.pick((None, "oncall")))
+        known = self.pick(list(seen.nodes) or [UNKNOWN])
+        ref = self.pick((UNKNOWN, RESERVED)) if self.rarely() else known
+        return Revise(ref, content, self.pick(REASONS), self.pick((None, "oncall")))
 
     def turn(self, seen: Snapshot, most: int = 1, *, as_rows: bool = False) -> Turn:
         """Turn switches, mostly such that are not in that state yet."""

@@ -243,6 +243,7 @@ class Harness(Player):
 
     def _check_all(self) -> None:
         memory, revisions = self.memory, self.world.revisions
+        memory.mend()
         verification = memory.verify(revisions=None)
         assert verification, verification
         log = [

@@ -241,7 +241,7 @@ class World:
             found = nodes.get(ref)
             if found is None:
                 if ref.startswith("justification:"):
-                    raise Refused("invalid-ref")
+                    raise Refused("invalid-ref", "content-conflict")
                 version = 0 if text is None else 1
                 nodes[ref] = Node(role, version, text, (version, text))
             elif found.role != role:
@@ -257,7 +257,7 @@ class World:
         with self.batch(op="revise", reason=reason, by=by):
             node = self._draft.nodes.get(ref)
             if node is None:
-                raise Refused("no-such-node")
+                raise Refused("no-such-node", "no-such-justification", "invalid-ref")
             text = canonical(content)
             version = node.base[0] + (text != node.base[1])
             self._draft.nodes[ref] = node._replace(version=version, content=text)
