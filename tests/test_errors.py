@@ -56,6 +56,13 @@ def _unreported(path: Path, memory: tms.Memory) -> None:
         _ = batch.report
 
 
+def _full(path: Path, memory: tms.Memory) -> None:
+    sql = memory._connection.sql
+    (pages,) = sql.execute("PRAGMA page_count").fetchone()
+    sql.execute(f"PRAGMA max_page_count = {pages}")
+    memory.source("Feed:9", content={"text": "x" * 100_000})
+
+
 RAISES: dict[type[tms.TMSError], Callable[[Path, tms.Memory], object]] = {
     tms.NoSuchNode: lambda _, memory: memory.retract("Feed:9"),
     tms.NoSuchJustification: lambda _, memory: memory.retract("justification:9"),
@@ -76,7 +83,7 @@ RAISES: dict[type[tms.TMSError], Callable[[Path, tms.Memory], object]] = {
     tms.ReadOnly: _read_only,
     tms.Busy: _busy,
     tms.CorruptStore: _corrupt,
-    tms.StoreFailed: lambda path, _: tms.open(path.with_name("nowhere") / "memory.db"),
+    tms.StoreFailed: _full,
     tms.Misuse: _unreported,
 }
 
