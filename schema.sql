@@ -5,6 +5,7 @@
 -- The record (every table but cache_*) is only ever added to. One transaction is one commit; its
 -- rows carry its revision, and its row in `commits`, written last, closes that revision for good.
 -- Sources, facts and justifications share one sequence of integer keys, which only grows.
+-- (Files that tms made also hold a table _sqlite_migrations, which sqlite-utils keeps for itself.)
 
 PRAGMA application_id = 1414353713; -- "TMS1"
 PRAGMA user_version = 1;
@@ -20,7 +21,8 @@ CREATE TABLE scope (
 -- One row a commit.
 CREATE TABLE commits (
     revision INTEGER PRIMARY KEY, -- 1, 2, 3 …
-    at INTEGER NOT NULL,          -- when, in milliseconds since 1970 UTC; never goes back
+    at INTEGER NOT NULL           -- when, in milliseconds since 1970 UTC; never goes back
+        CHECK (at BETWEEN -62135596800000 AND 253402300799999), -- years 1 to 9999
     op TEXT NOT NULL,             -- the verb
     reason TEXT,
     "by" TEXT,
@@ -124,7 +126,11 @@ BEGIN SELECT RAISE (ABORT, 'tms: this scope is on record already, and the record
 CREATE TRIGGER commits_insert BEFORE INSERT ON commits
 WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
     OR NEW.at < (SELECT at FROM commits ORDER BY revision DESC LIMIT 1)
-    OR NEW.last_key < (SELECT last_key FROM commits ORDER BY revision DESC LIMIT 1)
+    OR NEW.last_key IS NOT max(
+        ifnull((SELECT max(node) FROM node), 0),
+        ifnull((SELECT max(justification) FROM justification), 0),
+        ifnull((SELECT last_key FROM commits ORDER BY revision DESC LIMIT 1), 0)
+    )
 BEGIN SELECT RAISE (ABORT, 'tms: a commit follows the last one, and the record is append-only'); END;
 
 CREATE TRIGGER node_insert BEFORE INSERT ON node

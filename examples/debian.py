@@ -1,6 +1,8 @@
 """What breaks when a package is pulled: every package of Debian 12, its alternatives and cycles.
 
-    python examples/debian.py debian-breakage.jsonl.gz [memory.db]
+    python examples/debian.py tests/data/debian-cut.jsonl.gz [memory.db]
+
+A cut of 1,400 packages is among the tests; the whole has 63,681 and takes minutes.
 
 Each package has a source ``Pulled:<name>`` (it is gone from the archive) and a fact
 ``Broken:<name>``. It is broken if it is pulled, and if all alternatives of one of its dependencies
@@ -49,7 +51,11 @@ def main(path: str, database: str) -> None:
         print(f"taken in within {time.perf_counter() - started:.1f} s\n")
         for package in PULLED:
             started = time.perf_counter()
-            report = pull(memory, package)
+            try:
+                report = pull(memory, package)
+            except tms.NoSuchNode:
+                print(f"pull {package:<10} cannot be done: it is not in this file")
+                continue
             spent = time.perf_counter() - started
             print(f"pull {package:<10} breaks {len(report.revived):>6,} packages", end="")
             print(f"   (there and back in {spent:.2f} s)")

@@ -1,5 +1,6 @@
 """Small memories, clocks and plain looks into files that several tests share."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -117,3 +118,37 @@ def refused(memory: tms.Memory, kind: type[tms.TMSError], text: str, work: Calla
     with pytest.raises(kind, match=text):
         work()
     assert (memory.head, memory.stats()) == (head, stats)
+
+
+def found(path: Path, **options: object) -> dict[str, tms.Finding]:
+    """What is found in a file that is only read, by rule; a rule that is found twice is joined."""
+    with tms.open(path, read_only=True) as memory:
+        verification = memory.verify(**options)
+    assert bool(verification) == (not verification.findings)
+    for finding in verification.findings:
+        assert 1 <= len(finding.examples) <= 5
+        assert finding.count >= len(finding.examples)
+        assert finding.rule in str(verification)
+        assert finding.examples[0] in str(verification)
+    joined: dict[str, tms.Finding] = {}
+    for finding in verification.findings:
+        before = joined.get(finding.rule, finding)
+        examples = tuple(dict.fromkeys((*before.examples, *finding.examples)))
+        joined[finding.rule] = finding.model_copy(update={"examples": examples})
+    return joined
+
+
+def tampered(good: Path, tmp_path: Path, *statements: str) -> Path:
+    """A copy of the file in which somebody dropped the guards, wrote, and set them up again."""
+    path = tmp_path / "tampered.db"
+    shutil.copy(good, path)
+    with plain(path) as connection:
+        guards = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall()
+        unguarded(connection)
+        for statement in statements:
+            assert connection.execute(statement).rowcount != 0, statement
+        for (guard,) in guards:
+            connection.execute(guard)
+    return path

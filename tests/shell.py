@@ -1,5 +1,6 @@
 """Running the command line in tests."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -63,5 +64,14 @@ def started(*args, **given):
     """Start the command in a process of its own, its streams being pipes."""
     given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **given}
     return subprocess.Popen(
-        [sys.executable, "-m", "tms", *args], cwd=ROOT, stdin=subprocess.PIPE, **given
+        [sys.executable, "-m", "tms", *args],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        preexec_fn=heeds_interrupts,
+        **given,
     )
+
+
+def heeds_interrupts():
+    """Undo what a shell does to its background jobs, which is to ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -224,7 +224,7 @@ def test_the_time_of_a_commit_is_rounded_down_and_put_in_utc() -> None:
         ]
 
 
-def test_commits_in_one_millisecond_have_anchors_of_their_own() -> None:
+def test_ct04_five_commits_within_two_milliseconds_have_anchors_of_their_own() -> None:
     with tms.open(":memory:", clock=Clock(step=timedelta(microseconds=400))) as memory:
         for number in range(5):
             memory.source(f"Feed:{number}")

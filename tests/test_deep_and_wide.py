@@ -50,14 +50,14 @@ def there_and_back(
     memory: tms.Memory, switched: str | list[str], died: list[str]
 ) -> tuple[tms.Report, tms.Report]:
     """Retract and unretract; what died comes back, and both reports are replayed alike."""
-    before = believed(memory)
+    before = memory.stats().believed
     lost = memory.retract(switched)
     assert list(lost.died) == died
     assert believed(memory) == lost.believed_after == before - len(died)
     back = memory.unretract(switched)
     assert list(back.revived) == died
     assert (back.died, back.survived_via) == ((), ())
-    assert believed(memory) == before
+    assert back.believed_after == before
     assert memory.report(lost.after) == lost
     return lost, back
 

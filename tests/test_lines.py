@@ -9,9 +9,9 @@ from tms.interchange import commits, objects
     [
         (b'{"fact":\n', "line 2 is no JSON: Expecting value at character 10."),
         ('{"fact":\n', "line 2 is no JSON: Expecting value at character 10."),
-        (b"\xff\xfe\n", "line 2 is no JSON: 'utf-8' codec can't decode byte 0xff"),
+        (b"\xff\xfe\n", "line 2 cannot be read: 'utf-8' codec can't decode byte 0xff"),
         (b'["F:1"]\n', "line 2 is no JSON object: ['F:1']."),
-        (b"[" * 100_000, "line 2 is no JSON: maximum recursion depth exceeded"),
+        (b"[" * 100_000, "line 2 cannot be read: it is nested too deeply."),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named_by_its_number_and_place(line, told):

@@ -119,7 +119,7 @@ BAD: dict[str, tuple[object, type[tms.TMSError], str]] = {
     ),
     "another role": ({"fact": "Feed:1"}, tms.ContentConflict, "a source already"),
     "premises that are no list": (
-        {"justification": None, "premises": "Feed:1", "derives": ["Flag:9"]},
+        {"justification": None, "premises": 5, "derives": ["Flag:9"]},
         tms.InvalidContent,
         "does not fit: premises",
     ),
@@ -202,10 +202,12 @@ def test_what_the_rows_themselves_raise_passes_as_it_is_and_leaves_nothing(
         assert dump(path) == before
 
 
-@pytest.mark.parametrize("rows", [None, 5])
+@pytest.mark.parametrize("rows", [None, 5, "text", b"bytes", {"source": "Feed:1"}])
 def test_rows_that_are_none_leave_the_memory_as_it_was(memory: tms.Memory, rows: object) -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(tms.InvalidArgument, match="rows are"):
         memory.load(rows)
+    with pytest.raises(tms.InvalidArgument, match="progress is"):
+        memory.load([], progress=5)
     assert memory.source("Feed:1")
     assert memory.head.revision == 1
 

@@ -125,6 +125,7 @@ def test_every_record_table_has_its_three_guards() -> None:
         "content (node, version, revision, content) VALUES (1, 1, 1, x'7b7d')",
         "justification (justification, scope, digest, revision) VALUES (1, 0, 'text', 1)",
         "commits (revision, at, op, last_key, believed) VALUES (1, NULL, 'source', 0, 0)",
+        "commits (revision, at, op, last_key, believed) VALUES (1, 1 << 62, 'source', 0, 0)",
     ],
 )
 def test_a_row_of_the_wrong_kind_is_refused_by_the_file(row: str) -> None:

@@ -15,20 +15,17 @@ _REPORTED = ("retract", "unretract", "revise", "batch")
 
 
 class Writer:
-    """The write side of a memory: at most one open commit.
-
-    Attributes:
-        draft: the open commit, or None.
-    """
+    """The write side of a memory: at most one open commit."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.connection = connection
-        self.draft: Draft | None = None
+        self._draft: Draft | None = None
         self._clock = clock
+        self._telling = False
         self._audit = Audit(connection)
         self._record = Record(connection)
         self._beliefs = Beliefs(connection)
-        self._outermost: Batch | None = None
+        self._open: list[Batch] = []
         self._broken = False
 
     def _network(self) -> SqlNetwork:
@@ -44,29 +41,90 @@ class Writer:
         check_text("by", by)
         return Batch(self, op, reason, by)
 
+    @property
+    def draft(self) -> Draft | None:
+        """The open commit, or None."""
+        return self._draft if self._open else None
+
     def drop(self) -> None:
         """Forget the open commit; the transaction ends with its connection."""
-        self.draft = self._outermost = None
+        self._draft, self._open, self._telling = None, [], False
 
     def begin(self, batch: "Batch") -> tuple[Draft, "Batch"]:
         """Open a commit, or join the open one; return it and the batch that opened it."""
-        if self.draft is None:
-            self.connection.begin()
-            try:
-                with self.connection.translated():
-                    self._audit.mend()
-                    self.draft = Draft(self._record, self._network, milliseconds(self._clock()))
-            except BaseException:
-                self.connection.rollback()
-                raise
-            self._outermost, self._broken = batch, False
+        self.heal()
+        draft = self.draft
+        if draft is None:
+            draft = self._begin()
         elif self._broken or not self.connection.in_transaction:
             raise Misuse(
                 "this batch failed before; nothing of it will be kept.",
                 hint="Leave it, and begin another.",
             )
-        assert self._outermost is not None
-        return self.draft, self._outermost
+        self._open.append(batch)
+        return draft, self._open[0]
+
+    def _begin(self) -> Draft:
+        if self._telling:
+            raise Misuse(
+                "the clock of this memory used the memory.",
+                hint="Give a clock that only tells the time.",
+            )
+        try:
+            self.connection.begin()
+            with self.connection.translated():
+                self._audit.mend()
+                self._draft = draft = Draft(self._record, self._network, self._now())
+                self._record.check_end(draft.base)
+            self._broken = False
+        except BaseException:
+            self.undo()
+            raise
+        return draft
+
+    def _now(self) -> int:
+        self._telling = True
+        try:
+            return milliseconds(self._clock())
+        finally:
+            self._telling = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.heal()
+
+    def heal(self) -> None:
+        """Undo a verb that an interrupt cut off where it could not undo itself.
+
+        Nothing runs inside a single verb, so one that is still open when something else runs is
+        of that kind.
+        """
+        if self._open and not self._open[-1].composite:
+            self.undo()
+
+    def abandon(self, batch: "Batch") -> None:
+        """Make good for a batch that could not be begun."""
+        if not self._open or self._open[0] is batch:
+            self.undo()
+        elif batch in self._open:
+            self._open.remove(batch)
+            self.fail()
+
+    def leave(self, batch: "Batch") -> bool:
+        """Return whether a batch may end now; out of turn, nothing of the commit is kept."""
+        if batch not in self._open:
+            return False
+        if self._open.pop() is not batch:
+            self.undo()
+            return False
+        return True
 
     def fail(self) -> None:
         """Note that a verb stopped half-way, so that nothing of the open commit can be kept."""
@@ -74,12 +132,14 @@ class Writer:
 
     def undo(self) -> None:
         """Close the open commit and keep nothing of it."""
-        self.drop()
-        self.connection.rollback()
+        try:
+            self.connection.rollback()
+        finally:
+            self.drop()
 
     def keep(self, batch: "Batch") -> None:
         """Settle, close and keep the open commit, all or nothing; make the report of it."""
-        draft = self.draft
+        draft = self._draft
         try:
             if draft is None or self._broken or not self.connection.in_transaction:
                 raise Misuse(
@@ -129,7 +189,7 @@ class Batch:
         Raises:
             Misuse: the batch is still open, or it failed.
         """
-        kept = self._outermost.kept if self._entered else None
+        kept = self._outermost.kept if hasattr(self, "_outermost") else None
         if kept is None:
             raise Misuse(
                 "there is no report of this batch.",
@@ -146,20 +206,18 @@ class Batch:
     def __enter__(self) -> Self:
         if self._entered:
             raise Misuse("this batch was used before.", hint="Begin another: memory.batch().")
-        self.draft, self._outermost = self._writer.begin(self)
         self._entered = True
-        if self._outermost is not self and self._composite:
-            self._join()
-            self.draft.say(self.reason, self.by)
-        return self
-
-    def _join(self) -> None:
         try:
-            with self._writer.connection.translated():
-                self._mark = self.draft.mark()
-            self._writer.connection.savepoint(self._name)
+            self.draft, self._outermost = self._writer.begin(self)
+            if self._outermost is not self and self.composite:
+                with self._writer.connection.translated():
+                    self._mark = self.draft.mark()
+                self._writer.connection.savepoint(self._name)
+                self.draft.say(self.reason, self.by)
+            return self
         except BaseException:
-            self._writer.fail()
+            self._writer.abandon(self)
+            self._entered = False
             raise
 
     def __exit__(
@@ -168,17 +226,33 @@ class Batch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._outermost is not self:
+        try:
+            self._close(error)
+        except BaseException:
+            if getattr(self, "_outermost", None) is self:
+                self._writer.undo()
+            raise
+        if not self.composite:  # what the body of a batch raises is not ours to translate
+            self._writer.connection.translated().__exit__(kind, error, trace)
+
+    def _close(self, error: BaseException | None) -> None:
+        if not self._writer.leave(self):
+            if error is None:
+                raise Misuse(
+                    "this batch was not begun, ended before, or ends out of turn; "
+                    "what of it was not kept before is not kept.",
+                    hint="Use with memory.batch(): ...",
+                )
+        elif self._outermost is not self:
             self._leave(error)
         elif error is None:
             self._writer.keep(self)
         else:
             self._writer.undo()
-        if not self._composite:  # what the body of a batch raises is not ours to translate
-            self._writer.connection.translated().__exit__(kind, error, trace)
 
     @property
-    def _composite(self) -> bool:
+    def composite(self) -> bool:
+        """Whether other verbs and batches may run inside."""
         return self.op in ("batch", "load")
 
     @property

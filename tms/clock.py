@@ -10,6 +10,9 @@ Clock = Callable[[], datetime]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
+FIRST, LAST = -62_135_596_800_000, 253_402_300_799_999
+"""The instants that can be written, in milliseconds since 1970: the years 1 to 9999."""
+
 
 def system_clock() -> datetime:
     """Return the machine's time, in UTC."""
@@ -33,7 +36,8 @@ def milliseconds(instant: datetime) -> int:
     """Return whole milliseconds since 1970, rounded down, so a printed time is never late.
 
     Raises:
-        InvalidWindow: ``instant`` is no ``datetime``, or has no time zone.
+        InvalidWindow: ``instant`` is no ``datetime``, has no time zone, or is outside the years 1
+            to 9999 in UTC.
     """
     if not isinstance(instant, datetime):
         raise InvalidWindow(
@@ -46,7 +50,14 @@ def milliseconds(instant: datetime) -> int:
             hint="Give an aware datetime, for instance datetime.now(timezone.utc).",
             ids=(instant.isoformat(),),
         )
-    return (instant - _EPOCH) // _MILLISECOND
+    at = (instant - _EPOCH) // _MILLISECOND
+    if not FIRST <= at <= LAST:
+        raise InvalidWindow(
+            f"an instant outside the years 1 to 9999 in UTC: {instant.isoformat()}.",
+            hint="Check the clock.",
+            ids=(instant.isoformat(),),
+        )
+    return at
 
 
 def written(at: int) -> str:

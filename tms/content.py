@@ -69,6 +69,41 @@ def _too_deep() -> InvalidContent:
     )
 
 
+def parsed(text: str) -> Any:
+    """Read JSON; no object in it may give a key twice, since one of the values would be lost.
+
+    Raises:
+        ValueError: it is no JSON, nested too deeply, or gives a key twice.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_each_once)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} is given twice")
+    return read
+
+
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0))
+_SEPARATORS = (0x2028, 0x2029)
+_DIRECTIONS = (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_ESCAPES = {code: ascii(chr(code))[1:-1] for code in (*_CONTROLS, *_SEPARATORS, *_DIRECTIONS)}
+
+
+def line(value: object) -> str:
+    """Return one line of text, with control characters shown as escapes.
+
+    Names and texts come from outside: an id can neither move the cursor nor pass for another line.
+    """
+    return str(value).translate(_ESCAPES)
+
+
 def check_text(
     name: str, text: object, error: type[TMSError] = InvalidContent, *, empty: bool = True
 ) -> None:

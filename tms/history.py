@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from tms.errors import NoSuchAnchor
+from tms.errors import CorruptStore, NoSuchAnchor
 from tms.models import Commit, Event, Report, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
 from tms.store import Beliefs, Head, Named
@@ -121,6 +121,13 @@ def _survivors(beliefs: Beliefs, revision: int) -> tuple[Survivor, ...]:
         if rests:
             supports[fact] = id
     names = beliefs.names(facts)
+    for fact in facts:
+        if fact not in supports:
+            raise CorruptStore(
+                f"{Ref.kept(*names[fact])} rests on nothing that fires.",
+                hint="Run tms verify; if only the cache is damaged, tms rebuild.",
+                ids=(Ref.kept(*names[fact]),),
+            )
     return tuple(
         Survivor(
             fact=Ref.kept(*names[fact]),

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tms.content import canonical, check_text
+from tms.content import canonical, check_text, parsed
 from tms.draft import Draft
 from tms.errors import InvalidContent, TMSError
 from tms.refs import Ref, refs_of
@@ -62,8 +62,8 @@ class _Fact(_Row):
 
 class _Justification(_Row):
     justification: str | None
-    premises: list[str]
-    derives: list[str]
+    premises: str | list[str]
+    derives: str | list[str]
     rule: str | None = None
 
     def step(self) -> Step:
@@ -264,13 +264,13 @@ def objects(lines: Iterable[str | bytes]) -> Iterator[Mapping[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line.decode("utf-8-sig") if isinstance(line, bytes) else line)
+            row = parsed(line.decode("utf-8-sig") if isinstance(line, bytes) else line)
         except json.JSONDecodeError as error:
             raise InvalidContent(
                 f"line {number} is no JSON: {error.msg} at character {error.pos + 1}.", hint=_FORMS
             ) from None
-        except (ValueError, RecursionError) as error:
-            raise InvalidContent(f"line {number} is no JSON: {error}.", hint=_FORMS) from None
+        except ValueError as error:
+            raise InvalidContent(f"line {number} cannot be read: {error}.", hint=_FORMS) from None
         if not isinstance(row, dict):
             raise InvalidContent(f"line {number} is no JSON object: {_short(row)}.", hint=_FORMS)
         yield row

@@ -12,7 +12,7 @@ from tms.content import canonical
 from tms.errors import InvalidArgument, InvalidContent
 from tms.interchange import PROGRESS, blocks
 from tms.models import Loaded, Report
-from tms.reading import NOW, View
+from tms.reading import View
 from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
 from tms.statement import check_premises, statement
 from tms.store import open_file
@@ -90,10 +90,12 @@ class Memory(Upkeep):
         self._connection.close()
 
     def _at(self) -> int:
+        self._writer.heal()
         draft = self._writer.draft
-        return NOW if draft is None else draft.base.revision
+        return self._record.head().revision if draft is None else draft.base.revision
 
     def _head(self) -> int:
+        self._writer.heal()
         return self._record.head().revision
 
     def _unknown(self) -> str:
@@ -135,7 +137,7 @@ class Memory(Upkeep):
 
     def _declare(self, role: str, ref: object, content: Mapping[str, Any] | None) -> Ref:
         named, text = ref_of(ref), canonical(content)
-        with self._writer.batch(role) as verb:
+        with self._writer, self._writer.batch(role) as verb:
             verb.draft.declare(named, role, text)
         return named
 
@@ -171,7 +173,7 @@ class Memory(Upkeep):
         derived, needed = refs_of(conclusions), refs_of(premises)
         check_premises(needed, derived)
         said = statement(derived, needed, rule, id)
-        with self._writer.batch("justify") as verb:
+        with self._writer, self._writer.batch("justify") as verb:
             return verb.draft.justify(said)
 
     def axiom(self, conclusions: object, *, rule: str | None = None, id: str | None = None) -> Ref:
@@ -180,7 +182,7 @@ class Memory(Upkeep):
         Args, returns, raises and costs as ``justify``. Retract the returned ref to withdraw it.
         """
         said = statement(refs_of(conclusions), [], rule, id)
-        with self._writer.batch("axiom") as verb:
+        with self._writer, self._writer.batch("axiom") as verb:
             return verb.draft.justify(said)
 
     def revise(
@@ -211,7 +213,7 @@ class Memory(Upkeep):
         named, text = ref_of(ref), canonical(content)
         if text is None:
             raise InvalidContent(f"no content to revise {named} to.", hint="Give content={...}.")
-        with self._writer.batch("revise", reason, by) as verb:
+        with self._writer, self._writer.batch("revise", reason, by) as verb:
             verb.draft.revise(named, text)
         return verb.told()
 
@@ -248,7 +250,7 @@ class Memory(Upkeep):
 
     def _turn(self, op: str, refs: object, reason: str | None, by: str | None) -> Report:
         named = refs_of(refs)
-        with self._writer.batch(op, reason, by) as verb:
+        with self._writer, self._writer.batch(op, reason, by) as verb:
             verb.draft.turn(named, on=op == "unretract")
         return verb.told()
 
@@ -292,11 +294,18 @@ class Memory(Upkeep):
             What was taken in.
 
         Raises:
+            InvalidArgument: ``rows`` is no iterable, or ``progress`` cannot be called.
             InvalidContent: a row is no interchange object.
             TMSError: whatever the verb of a row raises. A note on each tells which row.
 
         Cost: grows with the rows; memory does not, except for labels of what was there before.
         """
+        if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
+            raise InvalidArgument(
+                f"rows are {rows!r:.80}.", hint="Give an iterable of interchange objects."
+            )
+        if progress is not None and not callable(progress):
+            raise InvalidArgument(f"progress is {progress!r}.", hint="Give a callable.")
         batch = self._writer.batch("load", reason, by)
         with batch:
             draft = batch.draft

@@ -8,11 +8,16 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from tms.content import line
 from tms.refs import Anchor, Ref
 
 Item = TypeVar("Item")
 
 _SHOWN = 20
+
+
+def _lines(lines: list[str]) -> str:
+    return "\n".join(map(line, lines))
 
 
 def _more(before: str, items: Sized, most: int | None) -> str:
@@ -77,7 +82,7 @@ class Node(Model):
             text = json.dumps(self.content, ensure_ascii=False)
             lines.append(f"  content    {text}  (version {self.version})")
         lines.append(f"  declared   {self.declared}")
-        return "\n".join(lines)
+        return _lines(lines)
 
 
 class Justification(Model):
@@ -109,7 +114,7 @@ class Justification(Model):
         lines.append(f"  premises   {', '.join(self.premises) or 'none (an axiom)'}")
         lines.append(f"  derives    {', '.join(self.derives)}")
         lines.append(f"  declared   {self.declared}")
-        return "\n".join(lines)
+        return _lines(lines)
 
 
 class Survivor(Model):
@@ -133,7 +138,7 @@ class Survivor(Model):
         return self.fact
 
     def __str__(self) -> str:
-        return f"{self.fact}  via {', '.join(self.via)}  (lost {', '.join(self.lost)})"
+        return line(f"{self.fact}  via {', '.join(self.via)}  (lost {', '.join(self.lost)})")
 
 
 class Report(Model):
@@ -197,7 +202,7 @@ class Report(Model):
                 if rest := _more("    … ", items, most):
                     lines.append(rest)
         lines.append(f"  believed   {self.believed_before:,} → {self.believed_after:,}")
-        return "\n".join(lines)
+        return _lines(lines)
 
 
 class Commit(Model):
@@ -222,7 +227,7 @@ class Commit(Model):
     def __str__(self) -> str:
         said = "  ".join(text for text in (self.reason, self.by and f"by {self.by}") if text)
         moved = f"-{self.died:,} +{self.revived:,} = {self.believed:,}"
-        return f"{self.anchor}  {self.op:<9} {moved}  {said}".rstrip()
+        return line(f"{self.anchor}  {self.op:<9} {moved}  {said}".rstrip())
 
 
 class Event(Model):
@@ -255,7 +260,7 @@ class Event(Model):
             parts.append(self.reason)
         if self.by is not None:
             parts.append(f"by {self.by}")
-        return "  ".join(parts).rstrip()
+        return line("  ".join(parts).rstrip())
 
 
 class Page(Model, Generic[Item]):
@@ -327,7 +332,7 @@ class Finding(Model):
     examples: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.rule}: {self.message} ({self.count:,}: {', '.join(self.examples)})"
+        return line(f"{self.rule}: {self.message} ({self.count:,}: {', '.join(self.examples)})")
 
 
 class Verification(Model):

@@ -14,7 +14,7 @@ from tms.errors import (
     NoSuchNode,
 )
 from tms.models import Commit, Event, Justification, Node, Page, Report, Status
-from tms.refs import JUSTIFICATION, LAST_REVISION, Anchor, Ref, ref_of
+from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
 from tms.store import Beliefs, Connection, Named, NodeRow, Record
 
 _PAGE = 1000
@@ -29,7 +29,7 @@ class Reader:
         self._beliefs = Beliefs(connection)
 
     def _at(self) -> int:
-        """Return a revision that is not before any commit to be seen and before all others."""
+        """Return the revision to answer from."""
         raise NotImplementedError
 
     def _head(self) -> int:
@@ -39,12 +39,12 @@ class Reader:
     def _unknown(self) -> str:
         return "Check the spelling, or declare it first: memory.source(...) or memory.fact(...)."
 
-    def _named(self, ref: Ref) -> Named:
+    def _named(self, ref: Ref, at: int) -> Named:
         if ref.kind == JUSTIFICATION:
             found = self._record.justification(ref.id)
         else:
             found = self._record.node(ref.kind, ref.id)
-        if found is not None and found.revision <= self._at():
+        if found is not None and found.revision <= at:
             return found
         if ref.kind == JUSTIFICATION:
             raise NoSuchJustification(
@@ -67,10 +67,11 @@ class Reader:
         Cost: two index seeks; for a justification also one for each premise.
         """
         with self._connection.translated():
-            named = self._named(ref_of(ref))
+            at = self._at()
+            named = self._named(ref_of(ref), at)
             if named.role == JUSTIFICATION:
-                return self._beliefs.fires(named.key, self._at())
-            return self._beliefs.is_in(named.key, self._at())
+                return self._beliefs.fires(named.key, at)
+            return self._beliefs.is_in(named.key, at)
 
     def status(self, ref: object) -> Status:
         """Return IN or OUT; see ``believes``, which raises the same and costs the same."""
@@ -89,16 +90,17 @@ class Reader:
         Cost: a few index seeks; for a justification also one for each premise and conclusion.
         """
         with self._connection.snapshot():
-            named = self._named(ref_of(ref))
+            at = self._at()
+            named = self._named(ref_of(ref), at)
             if named.role != JUSTIFICATION:
-                return self._node(self._beliefs.node(named.key, self._at()))
+                return self._node(self._beliefs.node(named.key, at))
             key, beliefs = named.key, self._beliefs
             declared = history.anchor(beliefs, named.revision)
             assert declared is not None
             return Justification(
                 ref=Ref.kept(JUSTIFICATION, self._record.identity(key)[1]),
-                status=Status.IN if beliefs.fires(key, self._at()) else Status.OUT,
-                retracted=not beliefs.is_on(key, self._at()),
+                status=Status.IN if beliefs.fires(key, at) else Status.OUT,
+                retracted=not beliefs.is_on(key, at),
                 premises=tuple(Ref.kept(*pair) for pair in beliefs.premises(key)),
                 derives=tuple(Ref.kept(*pair) for pair in beliefs.conclusions(key)),
                 rule=beliefs.rule(key),
@@ -194,9 +196,9 @@ class Reader:
             )
         head = self._head()
         revision = anchor.revision
-        if history.anchor(self._beliefs, revision) != anchor or revision > head:
+        if history.anchor(self._beliefs, revision) != anchor:
             raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=_AGAIN)
-        if isinstance(self, View) != viewed or (viewed and revision != head):
+        if isinstance(self, View) != viewed or (viewed and revision != head) or revision > head:
             giver = f"the view at {anchor}" if viewed else "the memory"
             raise InvalidCursor(f"the cursor is of a scan of {giver}.", hint=_AGAIN)
         return revision, (last.kind, last.id)
@@ -254,7 +256,8 @@ class Reader:
         Cost: grows with what happened to it.
         """
         with self._connection.snapshot():
-            return history.events(self._beliefs, self._named(ref_of(ref)), self._at())
+            at = self._at()
+            return history.events(self._beliefs, self._named(ref_of(ref), at), at)
 
 
 class View(Reader):
@@ -276,9 +279,6 @@ class View(Reader):
     def __repr__(self) -> str:
         return f"<tms view of {self._connection.path} at revision {self._revision}>"
 
-
-NOW = LAST_REVISION
-"""A revision that every commit is at or before."""
 
 _AGAIN = "Start the scan again without a cursor."
 

@@ -20,14 +20,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from tms.content import line
 from tms.models import Commit, Event, Justification, Node, Page, Report, Status, Verification
 from tms.refs import JUSTIFICATION, Anchor, Ref
-
-_CONTROLS = (*range(0x20), *range(0x7F, 0xA0))
-_SEPARATORS = (0x2028, 0x2029)
-_DIRECTIONS = (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_ESCAPES = {code: ascii(chr(code))[1:-1] for code in (*_CONTROLS, *_SEPARATORS, *_DIRECTIONS)}
-_ESCAPES_IN_LINES = {code: escape for code, escape in _ESCAPES.items() if code != ord("\n")}
 
 _STYLES = {Status.IN: "green", Status.OUT: "red"}
 _MOST = 20
@@ -35,15 +30,12 @@ _MOST = 20
 _ANCHOR = len(Anchor.kept(1, 0))
 
 
-def line(value: object) -> str:
-    """Return one line of text, with control characters shown as escapes."""
-    return str(value).translate(_ESCAPES)
-
-
 def plain(result: object) -> str:
     """Return the whole text form of a result; its lines are neither wrapped nor cut."""
+    if isinstance(result, Ref):
+        return line(result)
     text = result.text() if isinstance(result, Report) else str(result)
-    return text.translate(_ESCAPES_IN_LINES)
+    return "\n".join(map(line, text.split("\n")))
 
 
 @singledispatch
@@ -93,7 +85,7 @@ def _(node: Node) -> RenderableType:
         facts.add_row("rests on", line(Ref.kept(JUSTIFICATION, node.support)))
     if node.content is not None:
         text = json.dumps(node.content, ensure_ascii=False, indent=2)
-        facts.add_row("content", Text(text.translate(_ESCAPES_IN_LINES)))
+        facts.add_row("content", Text("\n".join(map(line, text.split("\n")))))
         facts.add_row("version", f"{node.version}")
     facts.add_row("declared", line(node.declared))
     title = _titled(node.ref, f"{node.role}, ")

@@ -39,7 +39,8 @@ class Upkeep(Reader):
 
         Cost: grows with the file, times the revisions compared.
         """
-        if revisions is not None and (isinstance(revisions, bool) or revisions < 1):
+        counted = isinstance(revisions, int) and not isinstance(revisions, bool)
+        if revisions is not None and (not counted or revisions < 1):
             raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
         self._alone()
         with self._connection.snapshot():

@@ -3,14 +3,17 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from tms.clock import written
 from tms.models import Finding, Verification
+from tms.refs import JUSTIFICATION
 from tms.store import Audit
 
 _EXAMPLES = 5
+_ALWAYS = -(2**63)
+"""Before every time that a file can hold."""
 
 
 class _Justification(NamedTuple):
@@ -31,9 +34,17 @@ def verify(audit: Audit, revisions: int | None) -> Verification:
     Cost: grows with the file, times the revisions compared.
     """
     findings = _Findings()
-    findings.add("integrity", "SQLite finds the file damaged", audit.complaints())
-    if findings.found:  # then nothing that is read from it need be of its type
+    complaints = audit.complaints()
+    findings.add("integrity", "SQLite finds the file damaged", complaints)
+    if any(not text.startswith("CHECK constraint failed") for text in complaints):
         return Verification(findings=tuple(findings.found), revisions=())
+    with audit.lenient() as broken:
+        compared = _checked(audit, revisions, findings)
+        findings.add("text", "text is not in UTF-8", broken)
+    return Verification(findings=tuple(findings.found), revisions=tuple(compared))
+
+
+def _checked(audit: Audit, revisions: int | None, findings: "_Findings") -> list[int]:
     findings.add("foreign-key", "rows refer to nothing", audit.dangling())
     altered = audit.altered()
     lost = [name for name in altered if name.startswith("table cache_")]
@@ -42,10 +53,11 @@ def verify(audit: Audit, revisions: int | None) -> Verification:
         "schema", "tables, indexes, guards or views are not as schema.sql has them", altered
     )
     if any(name.startswith("table ") for name in altered):
-        return Verification(findings=tuple(findings.found), revisions=())
+        return []
+    audit.read_texts()
     findings.add("cache", "the cache is not as schema.sql has it (run tms rebuild)", lost)
     file = _File(audit, findings)
-    compared = _chosen(file.head, revisions)
+    compared = _chosen(file.revisions, revisions)
     file.check_commits()
     file.check_nodes()
     file.check_justifications()
@@ -53,13 +65,13 @@ def verify(audit: Audit, revisions: int | None) -> Verification:
     file.check_labels(compared)
     if not lost:
         file.check_cache()
-    return Verification(findings=tuple(findings.found), revisions=tuple(compared))
+    return compared
 
 
-def _chosen(head: int, revisions: int | None) -> list[int]:
-    if revisions is None or revisions >= head:
-        return list(range(1, head + 1))
-    return sorted({head - (head * step) // revisions for step in range(revisions)})
+def _chosen(there: list[int], count: int | None) -> list[int]:
+    if count is None or count >= len(there):
+        return there
+    return sorted({there[-1 - (len(there) * step) // count] for step in range(count)})
 
 
 class _Findings:
@@ -86,7 +98,7 @@ class _File:
         self._audit = audit
         self._findings = findings
         self._commits = list(audit.rows("commits"))
-        self.head = self._commits[-1][0] if self._commits else 0
+        self.revisions = [row[0] for row in self._commits]
         self._nodes = {
             key: (kind, id, role, revision) for key, kind, id, role, revision in audit.rows("node")
         }
@@ -116,12 +128,12 @@ class _File:
             "revisions do not run 1, 2, 3 …",
             [f"revision {row[0]}" for place, row in enumerate(commits, 1) if row[0] != place],
         )
-        backwards = [
-            f"revision {this[0]} at {written(this[1])}"
-            for last, this in pairwise(commits)
-            if this[1] < last[1]
+        wrong = [
+            f"revision {this[0]} at {_when(this[1]) or this[1]}"
+            for last, this in pairwise([(0, _ALWAYS), *commits])
+            if this[1] < last[1] or _when(this[1]) is None
         ]
-        add("time", "the time of a commit goes back", backwards)
+        add("time", "the time of a commit goes back, or is in no calendar", wrong)
         self._check_keys()
         add("orphan", "rows belong to no commit", self._audit.orphans())
 
@@ -139,6 +151,19 @@ class _File:
             if not (low_high := ranges.get(revision)) or not low_high[0] < key <= low_high[1]
         ]
         self._findings.add("keys", "a key is not of the commit that declared it", wrong)
+        given: dict[int, int] = {}
+        for key, revision in declared:
+            given[revision] = max(key, given.get(revision, 0))
+        largest = accumulate((given.get(row[0], 0) for row in self._commits), max)
+        self._findings.add(
+            "keys",
+            "the largest key of a commit is off",
+            [
+                f"revision {row[0]}"
+                for row, key in zip(self._commits, largest, strict=True)
+                if row[2] != key
+            ],
+        )
         self._findings.add(
             "keys",
             "a node and a justification share a key",
@@ -146,15 +171,22 @@ class _File:
         )
 
     def check_nodes(self) -> None:
-        versions: dict[int, int] = {}
+        names = [
+            self._name(key)
+            for key, (kind, id, _, _) in self._nodes.items()
+            if not (kind and id) or ":" in kind or kind == JUSTIFICATION
+        ]
+        self._findings.add("node", "a node has a name that no node can have", names)
+        last = {key: (0, node[3]) for key, node in self._nodes.items()}
         wrong: list[str] = []
-        for node, version, text in self._audit.rows("content"):
-            if version != versions.get(node, 0) + 1:
+        for node, version, revision, text in self._audit.rows("content"):
+            before, since = last.get(node, (0, 0))
+            if version != before + 1 or revision < since:
                 wrong.append(f"{self._name(node)} version {version}")
-            versions[node] = version
+            last[node] = (version, revision)
             try:
                 sound = isinstance(json.loads(text), dict)
-            except ValueError:
+            except (ValueError, RecursionError):
                 sound = False
             if not sound:
                 wrong.append(f"{self._name(node)} version {version} is no JSON object")
@@ -202,11 +234,13 @@ class _File:
     def check_switches(self) -> None:
         state: dict[int, int] = {}
         wrong = []
+        since = {key: node[3] for key, node in self._nodes.items()}
+        since |= {item.key: item.revision for item in self._justifications.values()}
         for revision, target, turned in self._switches:
-            if state.get(target, 1) == turned:
+            if state.get(target, 1) == turned or since.get(target, revision + 1) > revision:
                 wrong.append(f"{self._name(target)} at revision {revision}")
             state[target] = turned
-        self._findings.add("switch", "a switch is turned to where it is", wrong)
+        self._findings.add("switch", "a switch is turned to where it is, or is none", wrong)
 
     # ------------------------------------------------------------ the labels
 
@@ -325,7 +359,7 @@ class _File:
         ]
         for node, (rank, support) in labels.items():
             premises = self._premises.get(support, ()) if support is not None else ()
-            if support is not None and any(
+            if (support is None) != (rank == 0) or any(
                 premise not in labels or labels[premise][0] >= rank for premise in premises
             ):
                 wrong.append(f"rank of {self._name(node)}")
@@ -337,6 +371,13 @@ class _File:
         self._findings.add(
             "cache", "the cache is not what the record says (run tms rebuild)", wrong
         )
+
+
+def _when(at: int) -> str | None:
+    try:
+        return written(at)
+    except OverflowError:
+        return None
 
 
 def _grouped(rows: Iterable[tuple[int, int]]) -> dict[int, tuple[int, ...]]:

@@ -1,7 +1,6 @@
 """Reading what is fed in: the rows of an import, and the content of a node."""
 
 import gzip
-import json
 import os
 import sys
 import zlib
@@ -18,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import tms
 from tms import interchange
+from tms.content import parsed
 
 Row = Mapping[str, Any]
 
@@ -36,11 +36,9 @@ def content_of(text: str | None) -> dict[str, Any] | None:
     hint = """Write a JSON object, for instance --content '{"text": "…"}', or - for stdin."""
     given = _read_stdin() if text == "-" else text
     try:
-        content = json.loads(given)
-    except RecursionError:
-        raise tms.InvalidContent("the content is nested too deeply.", hint=hint) from None
+        content = parsed(given.decode("utf-8-sig") if isinstance(given, bytes) else given)
     except ValueError as error:
-        raise tms.InvalidContent(f"the content is no JSON: {error}.", hint=hint) from None
+        raise tms.InvalidContent(f"the content cannot be read: {error}.", hint=hint) from None
     if not isinstance(content, dict):
         raise tms.InvalidContent(
             f"the content is no JSON object but a {type(content).__name__}.", hint=hint

@@ -1,6 +1,7 @@
 """Reading all of a file: to rebuild what can be rebuilt, and to check what must hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
@@ -12,7 +13,7 @@ _OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT 
 COLUMNS = {
     "commits": ("revision", "at", "last_key", "believed"),
     "node": ("node", "kind", "id", "role", "revision"),
-    "content": ("node", "version", "content"),
+    "content": ("node", "version", "revision", "content"),
     "justification": ("justification", "revision", "digest", "rule"),
     "premise": ("justification", "node"),
     "derive": ("justification", "node"),
@@ -22,6 +23,14 @@ COLUMNS = {
     "cache_off": ("target", "1"),
 }
 """What ``Audit.rows`` yields of each table, its key first."""
+
+_TEXTS = {
+    "scope": "name",
+    "commits": 'op, reason, "by"',
+    "node": "kind, id",
+    "content": "content",
+    "justification": "name, rule",
+}
 
 
 class Sizes(NamedTuple):
@@ -86,12 +95,12 @@ class Audit:
             [(node, ranks[node], support) for node, support in supports.items()],
         )
 
-    def _held(self) -> Iterator[tuple[int, int | None]]:
-        rows: Iterator[tuple[int, int | None]] = self._sql.execute(
+    def _held(self) -> list[tuple[int, int | None]]:
+        rows: list[tuple[int, int | None]] = self._sql.execute(
             "SELECT t.node, t.support FROM transition AS t INDEXED BY transition_by_node"
             " WHERE t.change > 0 AND t.revision ="
             " (SELECT max(revision) FROM transition AS u WHERE u.node = t.node) ORDER BY t.node"
-        )
+        ).fetchall()
         return rows
 
     def _ranks(self, supports: dict[int, int | None]) -> dict[int, int]:
@@ -107,7 +116,7 @@ class Audit:
                 row[0]
                 for row in self._sql.execute(
                     "SELECT node FROM premise WHERE justification = ?", (support,)
-                )
+                ).fetchall()
             ]
             waiting[node] = len(needs)
             for need in needs:
@@ -137,10 +146,11 @@ class Audit:
     def sizes(self, at: int) -> Sizes:
         """Count what is on record at a revision. Grows with the file, slowly."""
         values = {"at": at}
-        rows = self._sql.execute(
-            "SELECT role, count(*) FROM node WHERE revision <= :at GROUP BY role", values
+        roles = dict(
+            self._sql.execute(
+                "SELECT role, count(*) FROM node WHERE revision <= :at GROUP BY role", values
+            ).fetchall()
         )
-        roles = dict(rows.fetchall())
         (justifications,) = self._sql.execute(
             "SELECT count(*) FROM justification WHERE revision <= :at", values
         ).fetchone()
@@ -157,10 +167,12 @@ class Audit:
 
     # ------------------------------------------------------------ all of the record
 
-    def rows(self, table: str) -> Iterator[Any]:
-        """Yield the rows of a table in the order of its key; ``COLUMNS`` says which columns."""
+    def rows(self, table: str) -> list[Any]:
+        """Return the rows of a table in the order of its key; ``COLUMNS`` says which columns."""
         columns = ", ".join(COLUMNS[table])
-        rows: Iterator[Any] = self._sql.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2")
+        rows: list[Any] = self._sql.execute(
+            f"SELECT {columns} FROM {table} ORDER BY 1, 2"
+        ).fetchall()
         return rows
 
     def orphans(self) -> list[str]:
@@ -170,19 +182,46 @@ class Audit:
             for table in ("node", "content", "justification", "switch", "transition")
             for (revision,) in self._sql.execute(
                 f"SELECT revision FROM {table} WHERE revision NOT IN (SELECT revision FROM commits)"
-            )
+            ).fetchall()
         ]
 
     def complaints(self) -> list[str]:
         """Return what SQLite's own integrity check finds."""
-        found = [row[0] for row in self._sql.execute("PRAGMA integrity_check(100)")]
+        try:
+            found = [row[0] for row in self._sql.execute("PRAGMA integrity_check(100)").fetchall()]
+        except sqlite3.DatabaseError as error:
+            found = [str(error)]
         return [] if found == ["ok"] else found
+
+    @contextmanager
+    def lenient(self) -> Iterator[Mapping[str, None]]:
+        """Read text that is no UTF-8 too, with escapes in it; yield what was so."""
+        strict = self._sql.text_factory
+        broken: dict[str, None] = {}
+
+        def read(raw: bytes) -> str:
+            try:
+                return raw.decode()
+            except UnicodeDecodeError:
+                broken[raw.decode(errors="backslashreplace")] = None
+                return raw.decode(errors="backslashreplace")
+
+        self._sql.text_factory = read
+        try:
+            yield broken
+        finally:
+            self._sql.text_factory = strict
+
+    def read_texts(self) -> None:
+        """Read every text on record."""
+        for table, columns in _TEXTS.items():
+            self._sql.execute(f"SELECT {columns} FROM {table}").fetchall()
 
     def dangling(self) -> list[str]:
         """Return the rows that refer to nothing."""
         return [
             f"{table} refers to no {parent}"
-            for table, _, parent, _ in self._sql.execute("PRAGMA foreign_key_check")
+            for table, _, parent, _ in self._sql.execute("PRAGMA foreign_key_check").fetchall()
         ]
 
     def altered(self) -> list[str]:

@@ -1,6 +1,6 @@
 """What was believed at a revision, and what a commit did: read from the record alone."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tms.store.file import Connection
@@ -153,7 +153,7 @@ class Beliefs:
         rows = self._sql.execute(
             f"{_NODE} WHERE {where} AND n.revision <= :at {order}",
             {**values, "at": at, "limit": limit},
-        )
+        ).fetchall()
         return [NodeRow(*row) for row in rows]
 
     def holding(
@@ -207,7 +207,7 @@ class Beliefs:
         rows = self._sql.execute(
             _COMMIT + " WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",
             (after, upto, limit),
-        )
+        ).fetchall()
         return [CommitRow(*row) for row in rows]
 
     def count_moved(self, revision: int, change: int) -> int:
@@ -245,7 +245,9 @@ class Beliefs:
 
     def turned(self, revision: int) -> list[int]:
         """Return the targets of the switches turned in a commit."""
-        rows = self._sql.execute("SELECT target FROM switch WHERE revision = ?", (revision,))
+        rows = self._sql.execute(
+            "SELECT target FROM switch WHERE revision = ?", (revision,)
+        ).fetchall()
         return [row[0] for row in rows]
 
     def declared(self, revision: int) -> Iterable[int]:
@@ -257,7 +259,7 @@ class Beliefs:
         rows = self._sql.execute(
             "SELECT DISTINCT node FROM content WHERE revision = ? AND node <= ?",
             (revision, self.last_key(revision - 1)),
-        )
+        ).fetchall()
         return [row[0] for row in rows]
 
     def survived(self, revision: int) -> list[tuple[int, str]]:
@@ -283,13 +285,13 @@ class Beliefs:
             f" UNION ALL SELECT j.justification, 'justification', {_ID} FROM json_each(:keys) AS e"
             " CROSS JOIN justification AS j ON j.justification = e.value",
             {"keys": str(list(keys))},
-        )
+        ).fetchall()
         return {key: (kind, id) for key, kind, id in rows}
 
     # ------------------------------------------------------------ the life of one
 
-    def versions(self, node: int, at: int) -> Iterator[tuple[int, int, str]]:
-        """Yield (revision, version, content) of a node, oldest first."""
+    def versions(self, node: int, at: int) -> list[tuple[int, int, str]]:
+        """Return (revision, version, content) of a node, oldest first."""
         return self._life(
             "SELECT revision, version, content FROM content"
             " WHERE node = ? AND revision <= ? ORDER BY version",
@@ -297,8 +299,8 @@ class Beliefs:
             at,
         )
 
-    def switches(self, target: int, at: int) -> Iterator[tuple[int, int]]:
-        """Yield (revision, state) for each turn of a switch, oldest first."""
+    def switches(self, target: int, at: int) -> list[tuple[int, int]]:
+        """Return (revision, state) for each turn of a switch, oldest first."""
         return self._life(
             "SELECT revision, state FROM switch"
             " WHERE target = ? AND revision <= ? ORDER BY revision",
@@ -306,8 +308,8 @@ class Beliefs:
             at,
         )
 
-    def transitions(self, node: int, at: int) -> Iterator[tuple[int, int, str | None]]:
-        """Yield (revision, change, id of the support) for each change of belief, oldest first."""
+    def transitions(self, node: int, at: int) -> list[tuple[int, int, str | None]]:
+        """Return (revision, change, id of the support) for each change of belief, oldest first."""
         return self._life(
             f"SELECT t.revision, t.change, (SELECT {_ID} FROM justification AS j"
             " WHERE j.justification = t.support) FROM transition AS t"
@@ -316,8 +318,8 @@ class Beliefs:
             at,
         )
 
-    def _life(self, statement: str, key: int, at: int) -> Iterator[Any]:
-        rows: Iterator[Any] = self._sql.execute(statement, (key, at))
+    def _life(self, statement: str, key: int, at: int) -> list[Any]:
+        rows: list[Any] = self._sql.execute(statement, (key, at)).fetchall()
         return rows
 
 

@@ -72,6 +72,7 @@ class Connection:
         self.path = path
         self.read_only = read_only
         self.writing = False
+        self._process = os.getpid()
 
     @property
     def in_transaction(self) -> bool:
@@ -92,6 +93,7 @@ class Connection:
         Raises:
             Busy: another writer held it for longer than that.
             ReadOnly: the file is open for reading only.
+            Misuse: the file was opened by another process.
         """
         if self.read_only:
             raise errors.ReadOnly(
@@ -99,22 +101,29 @@ class Connection:
                 hint="Open it with read_only=False to write.",
                 ids=(self.path,),
             )
-        with translated(self.path):
-            self.sql.execute("BEGIN IMMEDIATE")
-        self.writing = True
+        self.writing = False
+        with self.translated():
+            try:
+                self.writing = True
+                self.sql.execute("BEGIN IMMEDIATE")
+            except BaseException:
+                self.rollback()
+                raise
 
     def commit(self) -> None:
         """End the transaction and keep it."""
-        with translated(self.path):
+        with self.translated():
             self.sql.execute("COMMIT")
         self.writing = False
 
     def rollback(self) -> None:
         """End the transaction and drop it. SQLite may have done so by itself already."""
-        self.writing = False
-        if self.in_transaction:
-            with translated(self.path):
-                self.sql.execute("ROLLBACK")
+        try:
+            if self.in_transaction and self._process == os.getpid():
+                with translated(self.path):
+                    self.sql.execute("ROLLBACK")
+        finally:
+            self.writing = False
 
     def savepoint(self, name: str) -> None:
         """Mark a place in the transaction to come back to."""
@@ -131,7 +140,19 @@ class Connection:
             self.sql.execute(f'RELEASE "{name}"')
 
     def translated(self) -> "translated":
-        """Return a context that turns the errors of SQLite into ours."""
+        """Return a context that turns the errors of SQLite into ours.
+
+        Raises:
+            Misuse: the file was opened by another process.
+        """
+        if self._process != os.getpid():
+            raise errors.Misuse(
+                f"the memory on {self.path} was opened by another process.",
+                hint="After a fork each process opens its own.",
+                ids=(self.path,),
+            )
+        if not self.writing and self.in_transaction:  # left over by an interrupt
+            self.rollback()
         return translated(self.path)
 
     def snapshot(self) -> "_Snapshot":
@@ -146,13 +167,13 @@ class _Snapshot:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._translated = translated(connection.path)
+        self._translated = connection.translated()
 
     def __enter__(self) -> Self:
         self._translated.__enter__()
         connection = self._connection
         try:
-            self._outer = not connection.sql.in_transaction
+            self._outer = not connection.writing
             if self._outer:
                 connection.sql.execute("BEGIN")
         except BaseException as error:
@@ -166,8 +187,8 @@ class _Snapshot:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._outer and self._connection.in_transaction:
-            self._connection.sql.execute("ROLLBACK")
+        if self._outer:
+            self._connection.rollback()
         self._translated.__exit__(kind, error, trace)
 
 
@@ -214,7 +235,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
         sqlite3.SQLITE_CONSTRAINT,
         sqlite3.SQLITE_ERROR,
         sqlite3.SQLITE_MISMATCH,
-    ):
+    ) or text.startswith("Could not decode"):
         return _corrupt(path, error)
     if isinstance(error, sqlite3.ProgrammingError):
         return errors.Misuse(
@@ -249,11 +270,14 @@ def open_file(
         timeout: seconds to wait for other writers.
 
     Raises:
-        NoSuchFile: there is none and none was to be made.
+        InvalidArgument: the path is no path at all.
+        NoSuchFile: there is none and none was to be made, or no folder to make it in.
         NotATMSFile: it is not ours; it was not touched.
         SchemaTooNew: it is of a later format.
         Busy, StoreFailed, CorruptStore: what SQLite met.
     """
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise errors.InvalidArgument(f"the path is {path!r}.", hint="Give the path of a file.")
     name = os.fsdecode(path)
     if "\0" in name or not name:
         raise errors.NotATMSFile(f"not a path: {name!r}.", hint="Give the path of a file.")
@@ -263,6 +287,10 @@ def open_file(
             f"there is no memory at {name}.",
             hint="Check the path, or let it be made (create=True, read_only=False).",
             ids=(name,),
+        )
+    if fresh and name != ":memory:" and not Path(name).absolute().parent.is_dir():
+        raise errors.NoSuchFile(
+            f"there is no folder {Path(name).parent}.", hint="Make it first.", ids=(name,)
         )
     if not fresh:
         _check_header(name)
@@ -315,6 +343,12 @@ def _check_header(name: str) -> None:
 
 
 def _check_version(name: str, version: int) -> None:
+    if version < 1:
+        raise errors.NotATMSFile(
+            f"{name} has our number, but format {version}, which never was; it was not touched.",
+            hint=_WHERE,
+            ids=(name,),
+        )
     if version > FORMAT:
         raise errors.SchemaTooNew(
             f"{name} has format {version}; this tms knows up to {FORMAT}.",
@@ -342,8 +376,9 @@ def _prepare(connection: Connection) -> None:
     for pragma in ("foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF"):
         sql.execute(f"PRAGMA {pragma}")
     (version,) = sql.execute("PRAGMA user_version").fetchone()
-    _check_version(connection.path, version)
-    if version < FORMAT:
+    if version:
+        _check_version(connection.path, version)
+    else:
         _lay_out(connection)
     if not connection.read_only and connection.path != ":memory:":
         sql.execute("PRAGMA journal_mode = WAL")

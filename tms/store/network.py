@@ -4,7 +4,7 @@ A long chain is a hundred thousand waves of one key each. Where the keys of smal
 another closely, as they do when a chain was recorded in order, they are read a block ahead.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -81,9 +81,7 @@ class SqlNetwork:
 class _Relation:
     """One way along the graph: from keys to rows that begin with the key."""
 
-    def __init__(
-        self, execute: Callable[..., Iterator[Any]], statement: str, wide: int, ahead: int
-    ) -> None:
+    def __init__(self, execute: Callable[..., Any], statement: str, wide: int, ahead: int) -> None:
         self._execute = execute
         self._wide = wide
         self._ahead = ahead
@@ -107,7 +105,8 @@ class _Relation:
     def rows(self, keys: Sequence[int]) -> Iterable[Any]:
         """Return the rows of the keys, key by key."""
         if len(keys) >= self._wide:
-            return self._execute(self._listed, (str(list(keys)),))
+            rows: list[Any] = self._execute(self._listed, (str(list(keys)),)).fetchall()
+            return rows
         if len(keys) == 1:
             return self._of(keys[0])
         return chain.from_iterable(map(self._of, keys))
@@ -125,10 +124,11 @@ class _Relation:
             self._span = 1
         self._near = 0
         if self._span == 1:
-            return self._execute(self._between, (key, key))
+            rows: list[Any] = self._execute(self._between, (key, key)).fetchall()
+            return rows
         low = key - key % self._span
         block: dict[int, list[Any]] = {low + place: [] for place in range(self._span)}
-        for row in self._execute(self._between, (low, low + self._span - 1)):
+        for row in self._execute(self._between, (low, low + self._span - 1)).fetchall():
             block[row[0]].append(row)
         self._block = block
         return block[key]

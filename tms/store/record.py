@@ -4,11 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from tms.errors import CorruptStore
 from tms.refs import is_digest
 from tms.store.file import Connection
 
 SHARED = 0
 """The scope of everything that has no owner."""
+
+_BEYOND = """
+SELECT ifnull((SELECT max(node) FROM node), 0) > :last_key
+    OR ifnull((SELECT max(justification) FROM justification), 0) > :last_key
+    OR EXISTS (SELECT 1 FROM content WHERE revision > :revision)
+    OR EXISTS (SELECT 1 FROM switch INDEXED BY switch_by_revision WHERE revision > :revision)
+    OR EXISTS (SELECT 1 FROM transition WHERE revision > :revision)
+"""
 
 Changes = Mapping[int, tuple[tuple[int, int | None] | None, tuple[int, int | None] | None]]
 """Of each changed node the (rank, support) before and after; None is OUT."""
@@ -45,6 +54,19 @@ class Record:
             "SELECT revision, at, last_key, believed FROM commits ORDER BY revision DESC LIMIT 1"
         ).fetchone()
         return Head(*row) if row else Head(0, 0, 0, 0)
+
+    def check_end(self, head: Head) -> None:
+        """Check that nothing stands after the last commit. A seek for each table.
+
+        Raises:
+            CorruptStore: something does, so another program wrote to the record.
+        """
+        (beyond,) = self._sql.execute(_BEYOND, head._asdict()).fetchone()
+        if beyond:
+            raise CorruptStore(
+                "rows of no commit stand at the end of the record.",
+                hint="Another program wrote them. Run tms verify, and go back to a copy.",
+            )
 
     def node(self, kind: str, id: str) -> Named | None:
         """Return the node of that ref. One seek."""
@@ -118,7 +140,7 @@ class Record:
             places = ", ".join([place] * len(some))
             yield from self._sql.execute(
                 statement.format(places=places), list(chain.from_iterable(some))
-            )
+            ).fetchall()
 
     def content(self, node: int) -> tuple[int, str | None]:
         """Return the newest content of a node and its version; (0, None) if it has none."""
