@@ -182,9 +182,11 @@ def test_justifications_of_a_fact_that_found_support_are_not_looked_at_for_other
         graph.justify([one], [graph.source()])
     for _ in range(50):
         graph.justify([two], [dead])
+    last = graph.justify([two], [graph.source()])
     graph.settle(off=[dead])
     graph.settle(off=[first])
     assert asked(graph, "premises") < 200
+    assert graph.label[two] == (1, last)
     graph.check()
 
 
