@@ -9,9 +9,9 @@ import pytest
 
 import tms
 import tms.batch
-import tms.store.file
+import tms.store.connection
 
-WATCHED = (tms.batch.__file__, tms.store.file.__file__)
+WATCHED = (tms.batch.__file__, tms.store.connection.__file__)
 
 
 class Stop(BaseException):
@@ -148,7 +148,7 @@ def test_rows_that_another_program_put_at_the_end_are_not_built_upon(tmp_path, f
     path = tmp_path / "memory.db"
     with tms.open(path) as memory:
         memory.source("S:1")
-        other = tms.store.file.sqlite3.connect(path)
+        other = tms.store.connection.sqlite3.connect(path)
         with other:
             other.execute(forged)
         other.close()
@@ -163,9 +163,9 @@ def test_a_commit_that_claims_keys_it_never_gave_out_is_refused_by_the_file(tmp_
     path = tmp_path / "memory.db"
     with tms.open(path) as memory:
         memory.source("S:1")
-    sql = tms.store.file.sqlite3.connect(path)
+    sql = tms.store.connection.sqlite3.connect(path)
     for last_key in (0, 2, 2**63 - 1):
-        with pytest.raises(tms.store.file.sqlite3.IntegrityError, match="append-only"):
+        with pytest.raises(tms.store.connection.sqlite3.IntegrityError, match="append-only"):
             sql.execute(
                 "INSERT INTO commits VALUES (2, 4000000000000, 'x', NULL, NULL, ?, 0)", (last_key,)
             )
@@ -177,7 +177,7 @@ def test_a_damaged_cache_is_told_as_damage(tmp_path):
     with tms.open(path) as memory:
         for n in (1, 2):
             memory.justify("F:1", memory.source(f"S:{n}"), rule=f"r{n}")
-        sql = tms.store.file.sqlite3.connect(path)
+        sql = tms.store.connection.sqlite3.connect(path)
         with sql:
             sql.execute("UPDATE cache_label SET support = NULL")
         sql.close()

@@ -1,12 +1,14 @@
 """The only room that speaks SQL: one SQLite file, as schema.sql defines it.
 
-``file`` opens and checks a file, ``record`` adds to it, ``network`` reads the graph for the
-labelling, ``beliefs`` answers questions about any revision, ``audit`` reads all of it.
+``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
+``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
+``audit`` reads all of it.
 """
 
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
-from tms.store.file import Connection, open_file
+from tms.store.connection import Connection
+from tms.store.file import open_file
 from tms.store.network import SqlNetwork
 from tms.store.record import Head, Named, Record
 

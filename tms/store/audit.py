@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
-from tms.store.file import FORMAT, Connection, schema, sqlite3, statements
+from tms.store.connection import Connection
+from tms.store.file import FORMAT, schema, sqlite3, statements
 
 _OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 

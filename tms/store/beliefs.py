@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tms.store.file import Connection
+from tms.store.connection import Connection
 from tms.store.record import SHARED
 
 _CHANGE = (

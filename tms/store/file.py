@@ -1,18 +1,18 @@
-"""Opening a file: is it ours, is it of this version, and how its transactions run."""
+"""Opening a file: is it ours, and is it of this version."""
 
 import os
 import sqlite3 as _builtin
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import quote
 
 from sqlite_utils import Database, Migrations
 from sqlite_utils.utils import sqlite3
 
 from tms import errors
+from tms.store.connection import Connection, translated
 
 APPLICATION_ID = 0x544D5331
 """``TMS1``: stands at byte 68 of each of our files."""
@@ -57,205 +57,6 @@ def statements(script: str) -> Iterator[str]:
         if _builtin.complete_statement(statement):
             yield statement
             statement = ""
-
-
-class Connection:
-    """A connection to one checked file, with its transactions and the errors they meet.
-
-    Attributes:
-        sql: the ``sqlite3`` connection; statements run on it as they are.
-        path: the file, or ``:memory:``.
-    """
-
-    def __init__(self, sql: Any, path: str, *, read_only: bool) -> None:
-        self.sql = sql
-        self.path = path
-        self.read_only = read_only
-        self.writing = False
-        self._process = os.getpid()
-
-    @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open; none is once the file is closed."""
-        try:
-            return bool(self.sql.in_transaction)
-        except sqlite3.ProgrammingError:
-            return False
-
-    def close(self) -> None:
-        """Close the file. A transaction left open is rolled back."""
-        with translated(self.path):
-            self.sql.close()
-
-    def begin(self) -> None:
-        """Take the write lock, waiting for other writers up to the busy timeout.
-
-        Raises:
-            Busy: another writer held it for longer than that.
-            ReadOnly: the file is open for reading only.
-            Misuse: the file was opened by another process.
-        """
-        if self.read_only:
-            raise errors.ReadOnly(
-                f"{self.path} is open for reading only.",
-                hint="Open it with read_only=False to write.",
-                ids=(self.path,),
-            )
-        self.writing = False
-        with self.translated():
-            try:
-                self.writing = True
-                self.sql.execute("BEGIN IMMEDIATE")
-            except BaseException:
-                self.rollback()
-                raise
-
-    def commit(self) -> None:
-        """End the transaction and keep it."""
-        with self.translated():
-            self.sql.execute("COMMIT")
-        self.writing = False
-
-    def rollback(self) -> None:
-        """End the transaction and drop it. SQLite may have done so by itself already."""
-        try:
-            if self.in_transaction and self._process == os.getpid():
-                with translated(self.path):
-                    self.sql.execute("ROLLBACK")
-        finally:
-            self.writing = False
-
-    def savepoint(self, name: str) -> None:
-        """Mark a place in the transaction to come back to."""
-        with translated(self.path):
-            self.sql.execute(f'SAVEPOINT "{name}"')
-
-    def release(self, name: str, *, undo: bool) -> None:
-        """Forget the mark, after going back to it if ``undo``."""
-        if not self.in_transaction:
-            return
-        with translated(self.path):
-            if undo:
-                self.sql.execute(f'ROLLBACK TO "{name}"')
-            self.sql.execute(f'RELEASE "{name}"')
-
-    def translated(self) -> "translated":
-        """Return a context that turns the errors of SQLite into ours.
-
-        Raises:
-            Misuse: the file was opened by another process.
-        """
-        if self._process != os.getpid():
-            raise errors.Misuse(
-                f"the memory on {self.path} was opened by another process.",
-                hint="After a fork each process opens its own.",
-                ids=(self.path,),
-            )
-        if not self.writing and self.in_transaction:  # left over by an interrupt
-            self.rollback()
-        return translated(self.path)
-
-    def snapshot(self) -> "_Snapshot":
-        """Return a context in which all reads see one state of the file."""
-        return _Snapshot(self)
-
-
-class _Snapshot:
-    """A read transaction, or part of the transaction that is open already."""
-
-    __slots__ = ("_connection", "_outer", "_translated")
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._translated = connection.translated()
-
-    def __enter__(self) -> Self:
-        self._translated.__enter__()
-        connection = self._connection
-        try:
-            self._outer = not connection.writing
-            if self._outer:
-                connection.sql.execute("BEGIN")
-        except BaseException as error:
-            self._translated.__exit__(type(error), error, error.__traceback__)
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._outer:
-            self._connection.rollback()
-        self._translated.__exit__(kind, error, trace)
-
-
-class translated:
-    """A context that turns the errors of SQLite into ours."""
-
-    __slots__ = ("_path",)
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        if isinstance(error, (sqlite3.Error, sqlite3.Warning)):
-            raise _translation(error, self._path) from error
-        if isinstance(error, UnicodeDecodeError):  # SQLite quotes the damaged text in its message
-            raise _corrupt(self._path, error) from error
-
-
-def _translation(error: Exception, path: str) -> errors.TMSError:
-    code = getattr(error, "sqlite_errorcode", None)
-    primary = code & 0xFF if code is not None else None
-    text = str(error)
-    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return errors.Busy(
-            f"another writer held {path} for longer than the wait.",
-            hint="Nothing was written. Try again, or open with a longer timeout.",
-            ids=(path,),
-        )
-    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return errors.ReadOnly(
-            f"{path} cannot be written: {text}.", hint="Check its permissions.", ids=(path,)
-        )
-    if primary in (
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-        sqlite3.SQLITE_CONSTRAINT,
-        sqlite3.SQLITE_ERROR,
-        sqlite3.SQLITE_MISMATCH,
-    ) or text.startswith("Could not decode"):
-        return _corrupt(path, error)
-    if isinstance(error, sqlite3.ProgrammingError):
-        return errors.Misuse(
-            f"the memory on {path} cannot be used here: {text}",
-            hint="A closed memory must be opened again, and each thread opens its own.",
-            ids=(path,),
-        )
-    return errors.StoreFailed(
-        f"SQLite refused on {path}: {text}.",
-        hint="Nothing of the operation was kept. Check the disk.",
-        ids=(path,),
-    )
-
-
-def _corrupt(path: str, error: Exception) -> errors.CorruptStore:
-    return errors.CorruptStore(
-        f"{path} contradicts its format: {error}.",
-        hint="Nothing was written. Run tms verify on it.",
-        ids=(path,),
-    )
 
 
 def open_file(

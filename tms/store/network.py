@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from tms.store.file import Connection
+from tms.store.connection import Connection
 
 WIDE = 12
 """From how many keys on one statement for all of them is quicker than one for each."""

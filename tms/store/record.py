@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
 from tms.refs import is_digest
-from tms.store.file import Connection
+from tms.store.connection import Connection
 
 SHARED = 0
 """The scope of everything that has no owner."""
