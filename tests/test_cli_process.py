@@ -78,9 +78,9 @@ def test_output_that_cannot_be_written_is_an_error(path):
     ("args", "closed", "status"),
     [
         ("import -", "<&-", 2),
-        ("head", ">&-", 0),
+        ("head", ">&-", 1),
         ("nonsense", "2>&-", 2),
-        ("holding", "<&- >&- 2>&-", 0),
+        ("holding", "<&- >&- 2>&-", 1),
     ],
 )
 def test_closed_standard_streams_show_no_traceback(path, args, closed, status):

@@ -1,7 +1,9 @@
 """How results are told: as JSON, drawn on a terminal, or as plain text."""
 
+import errno
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -65,11 +67,12 @@ def _write(lines: Iterable[str], *, encoding: str | None = None) -> None:
 
     JSON is always UTF-8: an escape of ours would be an error in it.
     """
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
-    if sys.stdout is not None:
-        sys.stdout.write("".join(f"{line}\n" for line in lines))
-        sys.stdout.flush()
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
 
 
 def _draw(drawing: RenderableType) -> None:
