@@ -4,6 +4,7 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import count
+from threading import Thread
 
 import pytest
 
@@ -142,6 +143,8 @@ def test_batches_that_end_out_of_turn_keep_nothing_and_say_so(tmp_path):
         "INSERT INTO transition VALUES (2, 1, 0, NULL)",
         "INSERT INTO node VALUES (9, 0, 'K', 'x', 'source', 2)",
         "INSERT INTO justification VALUES (9, 0, NULL, zeroblob(16), NULL, 2)",
+        "INSERT INTO premise VALUES (2, 1)",
+        "INSERT INTO derive VALUES (2, 1)",
     ],
 )
 def test_rows_that_another_program_put_at_the_end_are_not_built_upon(tmp_path, forged):
@@ -155,7 +158,11 @@ def test_rows_that_another_program_put_at_the_end_are_not_built_upon(tmp_path, f
         for _ in range(2):
             with pytest.raises(tms.CorruptStore, match="rows of no commit"):
                 memory.source("S:2")
-        assert {found.rule for found in memory.verify().findings} & {"orphan", "keys"}
+        assert {found.rule for found in memory.verify().findings} & {
+            "orphan",
+            "keys",
+            "foreign-key",
+        }
         assert memory.believes("S:1")
 
 
@@ -208,3 +215,64 @@ def test_a_row_that_gives_a_key_twice_is_refused(line):
 
     with pytest.raises(tms.InvalidContent, match="given twice"):
         list(objects([line]))
+
+
+FOREIGN = {
+    "close": lambda m: m.close(),
+    "source": lambda m: m.source("S:t"),
+    "batch": lambda m: m.batch().__enter__(),
+    "load": lambda m: m.load([{"source": "S:t"}]),
+    "retract": lambda m: m.retract("S:1"),
+    "believes": lambda m: m.believes("S:1"),
+    "holding": lambda m: list(m.holding()),
+    "verify": lambda m: m.verify(),
+    "rebuild": lambda m: m.rebuild(),
+    "head": lambda m: m.head,
+}
+
+
+def refused_elsewhere(work):
+    """Run work in another thread; return what it was refused with."""
+    told = []
+
+    def run():
+        try:
+            work()
+        except tms.Misuse as error:
+            told.append(error)
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+    return told
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_another_thread_is_refused_does_not_touch_the_open_batch(tmp_path, name):
+    with tms.open(tmp_path / "memory.db") as memory:
+        memory.source("S:1")
+        with memory.batch():
+            memory.source("S:2")
+            assert refused_elsewhere(lambda: FOREIGN[name](memory))
+            memory.source("S:3")
+        assert [item.ref for item in memory.scan().items] == ["S:1", "S:2", "S:3"]
+        assert memory.head.revision == 2
+        assert memory.verify()
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_another_thread_is_refused_does_not_touch_a_running_verb(tmp_path, name):
+    armed = []
+
+    def clock():
+        if armed:
+            armed.clear()
+            assert refused_elsewhere(lambda: FOREIGN[name](memory))
+        return datetime.now(UTC)
+
+    with tms.open(tmp_path / "memory.db", clock=clock) as memory:
+        memory.source("S:1")
+        armed.append(True)
+        memory.source("S:2")
+        assert memory.believes("S:2")
+        assert memory.head.revision == 2

@@ -90,6 +90,7 @@ class Writer:
             self._telling = False
 
     def __enter__(self) -> Self:
+        self.connection.check_owner()
         return self
 
     def __exit__(
@@ -206,6 +207,7 @@ class Batch:
     def __enter__(self) -> Self:
         if self._entered:
             raise Misuse("this batch was used before.", hint="Begin another: memory.batch().")
+        self._writer.connection.check_owner()
         self._entered = True
         try:
             self.draft, self._outermost = self._writer.begin(self)
@@ -226,6 +228,7 @@ class Batch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._writer.connection.check_owner()
         try:
             self._close(error)
         except BaseException:

@@ -92,7 +92,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0))
 _SEPARATORS = (0x2028, 0x2029)
-_DIRECTIONS = (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _ESCAPES = {code: ascii(chr(code))[1:-1] for code in (*_CONTROLS, *_SEPARATORS, *_DIRECTIONS)}
 
 

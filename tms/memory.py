@@ -86,8 +86,8 @@ class Memory(Upkeep):
 
     def close(self) -> None:
         """Close the file. An open batch is dropped."""
-        self._writer.drop()
         self._connection.close()
+        self._writer.drop()
 
     def _at(self) -> int:
         self._writer.heal()

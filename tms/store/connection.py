@@ -1,6 +1,7 @@
 """One connection: its transactions, and the errors of SQLite turned into ours."""
 
 import os
+from threading import get_ident
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ class Connection:
         self.read_only = read_only
         self.writing = False
         self._process = os.getpid()
+        self._thread = get_ident()
 
     @property
     def in_transaction(self) -> bool:
@@ -33,9 +35,32 @@ class Connection:
             return False
 
     def close(self) -> None:
-        """Close the file. A transaction left open is rolled back."""
-        with translated(self.path):
-            self.sql.close()
+        """Close the file. A transaction left open is rolled back.
+
+        In a child after a fork this does nothing: the file is its parent's.
+        """
+        if self._process == os.getpid():
+            with translated(self.path):
+                self.sql.close()
+
+    def check_owner(self) -> None:
+        """Check that it is used where it was opened, before anything is touched.
+
+        Raises:
+            Misuse: the file was opened by another process or thread.
+        """
+        if self._process != os.getpid():
+            raise errors.Misuse(
+                f"the memory on {self.path} was opened by another process.",
+                hint="After a fork each process opens its own.",
+                ids=(self.path,),
+            )
+        if self._thread != get_ident():
+            raise errors.Misuse(
+                f"the memory on {self.path} cannot be used here: another thread opened it.",
+                hint="A memory belongs to its thread; each thread opens its own.",
+                ids=(self.path,),
+            )
 
     def begin(self) -> None:
         """Take the write lock, waiting for other writers up to the busy timeout.
@@ -43,8 +68,9 @@ class Connection:
         Raises:
             Busy: another writer held it for longer than that.
             ReadOnly: the file is open for reading only.
-            Misuse: the file was opened by another process.
+            Misuse: the file was opened by another process or thread.
         """
+        self.check_owner()
         if self.read_only:
             raise errors.ReadOnly(
                 f"{self.path} is open for reading only.",
@@ -93,14 +119,9 @@ class Connection:
         """Return a context that turns the errors of SQLite into ours.
 
         Raises:
-            Misuse: the file was opened by another process.
+            Misuse: the file was opened by another process or thread.
         """
-        if self._process != os.getpid():
-            raise errors.Misuse(
-                f"the memory on {self.path} was opened by another process.",
-                hint="After a fork each process opens its own.",
-                ids=(self.path,),
-            )
+        self.check_owner()
         if not self.writing and self.in_transaction:  # left over by an interrupt
             self.rollback()
         return translated(self.path)

@@ -14,6 +14,8 @@ SHARED = 0
 _BEYOND = """
 SELECT ifnull((SELECT max(node) FROM node), 0) > :last_key
     OR ifnull((SELECT max(justification) FROM justification), 0) > :last_key
+    OR ifnull((SELECT max(justification) FROM premise), 0) > :last_key
+    OR ifnull((SELECT max(justification) FROM derive), 0) > :last_key
     OR EXISTS (SELECT 1 FROM content WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM switch INDEXED BY switch_by_revision WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM transition WHERE revision > :revision)
