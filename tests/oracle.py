@@ -205,10 +205,7 @@ class World:
     def _close(self, op: str, reason: str | None, by: str | None) -> None:
         draft, head = self._draft, self.head
         assert draft is not None
-        nodes = {
-            ref: node._replace(base=(node.version, node.content))
-            for ref, node in draft.nodes.items()
-        }
+        nodes = {ref: node._replace(base=node[1:3]) for ref, node in draft.nodes.items()}
         after = Snapshot(
             revision=head.revision + 1,
             at=max(self.now, head.at) if head.revision else self.now,
