@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tms.store.file import CACHE_KIB, schema
+from tms.store.file import CACHE_KIB
+from tms.store.layout import schema
 
 WALK = """
 WITH RECURSIVE resting (node) AS (

@@ -1,12 +1,14 @@
 """Reading all of a file: to rebuild what can be rebuilt, and to check what must hold."""
 
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
 from tms.store.connection import Connection
-from tms.store.file import FORMAT, schema, sqlite3, statements
+from tms.store.file import FORMAT
+from tms.store.layout import schema, statements
 
 _OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL"
 

@@ -1,11 +1,10 @@
 """One connection: its transactions, and the errors of SQLite turned into ours."""
 
 import os
+import sqlite3
 from threading import get_ident
 from types import TracebackType
 from typing import Any, Self
-
-from sqlite_utils.utils import sqlite3
 
 from tms import errors
 

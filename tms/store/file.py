@@ -1,15 +1,10 @@
 """Opening a file: is it ours, and is it of this version."""
 
 import os
-import sqlite3 as _builtin
-from collections.abc import Iterator
-from importlib import resources
+import sqlite3
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-
-from sqlite_utils import Database, Migrations
-from sqlite_utils.utils import sqlite3
 
 from tms import errors
 from tms.store.connection import Connection, translated
@@ -30,34 +25,6 @@ _LONGEST_WAIT = 2_000_000
 """In seconds; SQLite counts the milliseconds of a wait in 31 bits."""
 
 _WHERE = "Give the path of a memory, or a path where there is no file yet."
-
-migrations = Migrations("tms")
-
-
-@migrations()
-def m001_first_format(database: Database) -> None:
-    """Lay out an empty file as schema.sql says."""
-    for statement in statements(schema()):
-        database.conn.execute(statement)
-
-
-def schema() -> str:
-    """Return the text of schema.sql, from the installed package or the source tree."""
-    packaged = resources.files("tms").joinpath("schema.sql")
-    if packaged.is_file():
-        return packaged.read_text("utf-8")
-    return Path(__file__).parents[2].joinpath("schema.sql").read_text("utf-8")
-
-
-def statements(script: str) -> Iterator[str]:
-    """Split a script, since ``executescript`` would commit the transaction it runs in."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if _builtin.complete_statement(statement):
-            yield statement
-            statement = ""
-
 
 def open_file(
     path: str | os.PathLike[str], *, create: bool, read_only: bool, timeout: float
@@ -204,8 +171,9 @@ def _lay_out(connection: Connection) -> None:
                 ids=(connection.path,),
             )
         if version < FORMAT:
-            database = Database(connection.sql, execute_plugins=False)
-            migrations.apply(database)
+            from tms.store.migrations import migrate  # a third of the import time, seldom needed
+
+            migrate(connection.sql)
         connection.commit()
     except BaseException:
         connection.rollback()
