@@ -5,6 +5,7 @@ from typing import Any, Self, cast
 
 from tms import history
 from tms.clock import Clock, milliseconds
+from tms.collecting import uncollected
 from tms.content import check_text
 from tms.draft import Draft, DraftMark
 from tms.errors import Misuse, TMSError
@@ -147,7 +148,7 @@ class Writer:
                     "something in this batch failed and was passed over; nothing of it was kept.",
                     hint="Let the error of a verb leave the batch.",
                 )
-            with self.connection.translated():
+            with self.connection.translated(), uncollected():
                 batch.changed = draft.seal(batch.op, batch.reason, batch.by)
                 if batch.op in _REPORTED:
                     batch.kept = self._report(batch, draft)

@@ -78,8 +78,10 @@ class Draft:
 
     def find(self, ref: Ref) -> Named | None:
         """Return what a ref names, added here or on record."""
-        if ref in self._names:
+        try:
             return self._names[ref]
+        except KeyError:
+            pass
         if ref.kind == JUSTIFICATION:
             named = self._record.justification(ref.id)
         else:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tms.collecting import uncollected
 from tms.content import canonical, check_text, parsed
 from tms.draft import Draft
 from tms.errors import InvalidContent, TMSError
@@ -157,9 +158,10 @@ class Block(NamedTuple):
         )
         count = self.start
         try:
-            for step in self.steps:
-                count += 1
-                step.add(draft)
+            with uncollected():
+                for step in self.steps:
+                    count += 1
+                    step.add(draft)
             if self.failure is not None:
                 count += 1
                 raise self.failure
@@ -178,8 +180,9 @@ def blocks(rows: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
         steps: list[Step] = []
         failure: Exception | None = None
         try:
-            for row in islice(rest, BLOCK):
-                steps.append(_parsed(row).step())
+            with uncollected():
+                for row in islice(rest, BLOCK):
+                    steps.append(_parsed(row).step())
         except Exception as error:  # it stands after the rows before it, which may be wrong too
             failure = error
         if steps or failure is not None:

@@ -39,6 +39,7 @@ class Pending:
         self._revision = base.revision + 1
         self._most = most
         self._moves: Changes = {}
+        self._added = False
         self.gained = 0
         self._clear()
         self._sources: list[int] = []
@@ -53,6 +54,7 @@ class Pending:
 
     def add_node(self, key: int, kind: str, id: str, role: str) -> None:
         """Add a node."""
+        self._added = True
         self._nodes.append((key, kind, id, role, self._revision))
         if role == "source":
             self._sources.append(key)
@@ -128,7 +130,8 @@ class Pending:
             )
         )
         self._record.add_transitions(self._revision, self._moves)
-        self._record.add_new_transitions(self._revision, self._base.last_key)
+        if self._added:
+            self._record.add_new_transitions(self._revision, self._base.last_key)
 
     def _settle(self, turned: Turned) -> None:
         changes = settle(self._network(), turned)

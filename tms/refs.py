@@ -56,13 +56,13 @@ class Ref(_Text):
             raise InvalidRef(
                 f"not a ref: {text!r}.", hint="Give a Ref, a model that has one, or 'kind:id'."
             )
-        kind, colon, id = text.partition(":")
-        if not (kind and colon and id):
+        if not 0 < text.find(":") < len(text) - 1:
             raise InvalidRef(
                 f"not a ref: {text!r}.", hint="Write kind:id, neither part empty.", ids=(text,)
             )
-        _encodable(text)
-        return super().__new__(cls, text)
+        if not text.isascii():
+            _encodable(text)
+        return str.__new__(cls, text)
 
     @classmethod
     def of(cls, kind: str, id: str) -> Self:
@@ -119,8 +119,6 @@ def ref_of(value: object) -> Ref:
     Raises:
         InvalidRef: it is none of these.
     """
-    if isinstance(value, Ref):
-        return value
     if isinstance(value, str):
         return Ref(value)
     ref = getattr(value, "ref", None)
@@ -139,9 +137,13 @@ def refs_of(value: object) -> list[Ref]:
     Raises:
         InvalidRef: one of them is no ref.
     """
-    if isinstance(value, str) or not isinstance(value, Iterable) or hasattr(value, "ref"):
+    if isinstance(value, str):
+        return [Ref(value)]
+    if not isinstance(value, Iterable) or hasattr(value, "ref"):
         return [ref_of(value)]
     refs = [ref_of(item) for item in value]
+    if len(refs) == 1:
+        return refs
     return sorted(set(refs)) if isinstance(value, Set) else list(dict.fromkeys(refs))
 
 

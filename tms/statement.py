@@ -85,9 +85,15 @@ def check_premises(premises: list[Ref], conclusions: list[Ref]) -> None:
 
 
 def _digest(conclusions: list[Ref], premises: list[Ref], rule: str | None) -> bytes:
-    said = _WRITE([sorted(premises, key=str), sorted(conclusions, key=str), rule])
+    """Hash the JSON ``[[premises], [conclusions], rule]``, both lists sorted as text."""
+    ruled = "null" if rule is None else _quoted(rule)
+    said = f"[[{_listed(premises)}], [{_listed(conclusions)}], {ruled}]"
     return hashlib.blake2b(said.encode(), digest_size=16).digest()
 
 
-_WRITE = json.JSONEncoder(ensure_ascii=False).encode
+def _listed(refs: list[Ref]) -> str:
+    return ", ".join(map(_quoted, refs if len(refs) == 1 else sorted(refs, key=str)))
+
+
+_quoted = json.encoder.encode_basestring
 _PREFIX = f"{JUSTIFICATION}:"

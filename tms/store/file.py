@@ -26,6 +26,7 @@ _LONGEST_WAIT = 2_000_000
 
 _WHERE = "Give the path of a memory, or a path where there is no file yet."
 
+
 def open_file(
     path: str | os.PathLike[str], *, create: bool, read_only: bool, timeout: float
 ) -> Connection:

@@ -6,7 +6,7 @@ another closely, as they do when a chain was recorded in order, they are read a 
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from tms.store.connection import Connection
 
@@ -16,22 +16,45 @@ WIDE = 12
 AHEAD = 256
 """How many keys are read at once, at most, where small waves follow one another closely."""
 
-_LABELS = "SELECT l.node, l.rank, l.support FROM {from} cache_label AS l {on} l.node {keys}"
-_USES = (
+
+class _Ways(NamedTuple):
+    """One way along the graph as statements: for keys between two, and for the keys of a list."""
+
+    between: str
+    listed: str
+
+
+def _ways(statement: str) -> _Ways:
+    return _Ways(
+        statement.format_map({"from": "", "on": "WHERE", "and": "AND", "keys": "BETWEEN ? AND ?"}),
+        # CROSS JOIN keeps the list outermost, so that every key is a seek.
+        statement.format_map(
+            {
+                "from": "json_each(?) AS e CROSS JOIN",
+                "on": "ON",
+                "and": "WHERE",
+                "keys": "= e.value",
+            }
+        ),
+    )
+
+
+_LABELS = _ways("SELECT l.node, l.rank, l.support FROM {from} cache_label AS l {on} l.node {keys}")
+_USES = _ways(
     "SELECT p.node, p.justification FROM {from} premise AS p INDEXED BY premise_by_node"
     " {on} p.node {keys}"
     " {and} NOT EXISTS (SELECT 1 FROM cache_off WHERE target = p.justification)"
 )
-_PREMISES = (
+_PREMISES = _ways(
     "SELECT p.justification, p.node, l.rank FROM {from} premise AS p"
     " LEFT JOIN cache_label AS l ON l.node = p.node WHERE p.justification {keys}"
 )
-_CONCLUSIONS = (
+_CONCLUSIONS = _ways(
     "SELECT d.justification, d.node, l.rank, l.support FROM {from} derive AS d"
     " LEFT JOIN cache_label AS l ON l.node = d.node WHERE d.justification {keys}"
     " AND NOT EXISTS (SELECT 1 FROM cache_off WHERE target = d.node)"
 )
-_DERIVATIONS = (
+_DERIVATIONS = _ways(
     "SELECT d.node, d.justification FROM {from} derive AS d INDEXED BY derive_by_node"
     " {on} d.node {keys}"
     " {and} NOT EXISTS (SELECT 1 FROM cache_off WHERE target = d.justification)"
@@ -81,22 +104,11 @@ class SqlNetwork:
 class _Relation:
     """One way along the graph: from keys to rows that begin with the key."""
 
-    def __init__(self, execute: Callable[..., Any], statement: str, wide: int, ahead: int) -> None:
+    def __init__(self, execute: Callable[..., Any], ways: _Ways, wide: int, ahead: int) -> None:
         self._execute = execute
+        self._between, self._listed = ways
         self._wide = wide
         self._ahead = ahead
-        self._between = statement.format_map(
-            {"from": "", "on": "WHERE", "and": "AND", "keys": "BETWEEN ? AND ?"}
-        )
-        # CROSS JOIN keeps the list outermost, so that every key is a seek.
-        self._listed = statement.format_map(
-            {
-                "from": "json_each(?) AS e CROSS JOIN",
-                "on": "ON",
-                "and": "WHERE",
-                "keys": "= e.value",
-            }
-        )
         self._block: dict[int, list[Any]] = {}
         self._span = 1
         self._near = 0

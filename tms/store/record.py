@@ -263,7 +263,8 @@ class Record:
             statement = f"INSERT INTO {into} VALUES {', '.join([values] * _TOGETHER)}"
             for start in range(0, whole, _TOGETHER):
                 execute(statement, list(chain.from_iterable(rows[start : start + _TOGETHER])))
-        self._sql.executemany(f"INSERT INTO {into} VALUES {values}", rows[whole:])
+        if whole < len(rows):
+            self._sql.executemany(f"INSERT INTO {into} VALUES {values}", rows[whole:])
 
     def _delete(self, where: str, keys: Sequence[int]) -> None:
         if keys:
