@@ -1,73 +1,98 @@
-"""Print a table of ratios: ``python -m benchmarks`` (all), ``--smoke`` (small and quick)."""
+"""Print tables of ratios and aims: ``python -m benchmarks`` (all, for half an hour)."""
 
 import argparse
 import os
 import platform
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from benchmarks import growth, measures
-from benchmarks.families import FAMILIES
-
-AIMS = {"security": 3, "chain": 6, "fan": 3, "rings": 3, "layers": 20, "memory": 6, "pods": 6}
-"""The ratio to the floor that a retraction in each family is to reach."""
-
-
-def rows(folder: Path, *, scale: int, times: int) -> Iterator[measures.Row]:
-    """Yield the rows of the table, measured one after the other."""
-    for name, family in FAMILIES.items():
-        yield from measures.retractions(folder, family, scale, AIMS[name], times)
-    yield measures.load(folder, scale, times)
-    yield measures.commits(folder, scale // 10, times)
-    yield from measures.reads(folder, scale, scale // 100, times)
-    yield measures.imported(times)
+from benchmarks import debian, growth, large, measures
+from benchmarks.rows import HEAD, Row
+from benchmarks.suite import CUT, FULL, SMOKE, Suite
+from benchmarks.timing import calibration
 
 
-def points(folder: Path, *, smoke: bool, times: int) -> Iterator[growth.Point]:
-    """Yield the points of the table of growth."""
-    sizes = [200, 400] if smoke else [10_000, 100_000, 1_000_000]
-    yield from growth.of_files(folder, sizes, times)
-    changes = [100, 400] if smoke else [100, 1_000, 10_000, 100_000]
-    yield from growth.of_changes(folder, changes, times)
-    yield from growth.of_history(folder, changes[-1], [1, 10] if smoke else [1, 100, 1000], times)
-    yield from growth.peaks(folder, changes[-1], sizes[-1])
+class Section(NamedTuple):
+    """A table: the head of its columns, and what measures its lines."""
+
+    head: str
+    lines: Callable[[Suite], Iterator[Row | growth.Point]]
+
+
+SECTIONS = {
+    "import": Section(HEAD, measures.start),
+    "retractions": Section(HEAD, measures.retractions),
+    "small change in a large file": Section(HEAD, measures.pods),
+    "commits": Section(HEAD, measures.commits),
+    "load": Section(HEAD, measures.load),
+    "reads of the past": Section(HEAD, measures.reads),
+    "memory": Section(HEAD, measures.peaks),
+    "debian": Section(HEAD, debian.rows),
+    "large": Section(HEAD, large.rows),
+    "growth with the file": Section(growth.head("facts"), growth.of_files),
+    "growth with the change": Section(growth.head("deaths"), growth.of_changes),
+    "growth with the history": Section(growth.head("commits since"), growth.of_history),
+}
+"""Every section by its name."""
+
+
+def lines(suite: Suite, names: list[str]) -> Iterator[str]:
+    """Yield the lines of a run, measured one after the other."""
+    yield (
+        f"CPython {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
+        f"{platform.machine()}, {os.cpu_count()} cores. {calibration()}\n"
+    )
+    yield (
+        "The floor is raw sqlite3 doing the least work, measured in turn with ours; where an aim\n"
+        "is absolute, it shows what this machine lets anyone reach. All figures are medians."
+    )
+    aims: list[Row] = []
+    for name in names:
+        head, measured = SECTIONS[name]
+        yield f"\n## {name.capitalize()}\n\n{head}"
+        for row in measured(suite):
+            yield row.line
+            if isinstance(row, Row) and row.aim:
+                aims.append(row)
+    missed = [f"{row.what}, {row.aim}" for row in aims if not row.reached]
+    yield f"\n{len(aims) - len(missed)} of {len(aims)} aims reached."
+    if missed:
+        yield f"Missed: {'; '.join(missed)}."
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--smoke", action="store_true", help="a small run that keeps nothing")
+    parser.add_argument(
+        "--only", metavar="NAME", default="", help=f"of {', '.join(SECTIONS)}: those with this part"
+    )
+    parser.add_argument(
+        "--debian", metavar="FILE", type=Path, default=CUT, help="all packages, instead of a cut"
+    )
+    given = parser.parse_args()
+    given.names = [name for name in SECTIONS if given.only in name]
+    if not given.names:
+        parser.error(f"no section is named like {given.only}.")
+    if not given.debian.is_file():
+        parser.error(f"there is no file {given.debian}.")
+    return given
 
 
 def main() -> None:
     """Measure, print, and for a full run keep the tables in RESULTS.md."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--smoke", action="store_true", help="a small run that keeps nothing")
-    smoke = parser.parse_args().smoke
-    scale, times = (2_000, 1) if smoke else (100_000, 5)
-    lines: list[str] = []
-
-    def put(line: str) -> None:
-        print(line, flush=True)
-        lines.append(line)
-
-    put(
-        f"CPython {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
-        f"{platform.machine()}, {os.cpu_count()} cores; median of {times}; milliseconds."
-    )
+    given = arguments()
+    kept: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
-        put("\nThe ratio is what to read: the floor is raw sqlite3 in the same run.\n")
-        put("| what | ours | floor | ratio | aim | |\n|---|---:|---:|---:|---:|---|")
-        for row in rows(Path(folder), scale=scale, times=times):
-            put(
-                f"| {row.what} | {row.ours * 1e3:,.2f} | {row.floor * 1e3:,.2f} | "
-                f"{row.ratio:.2f} | {row.aim:g} | {row.note} |"
-            )
-        put("\nHow cost grows.\n")
-        put("| what | size | ms | |\n|---|---:|---:|---|")
-        for point in points(Path(folder), smoke=smoke, times=times):
-            put(
-                f"| {point.what} | {point.size:,} | "
-                f"{f'{point.milliseconds:,.2f}' if point.milliseconds else ''} | {point.note} |"
-            )
-    if not smoke:
-        text = "# Results\n\nWritten by `python -m benchmarks`.\n\n" + "\n".join(lines) + "\n"
+        suite = Suite(Path(folder), SMOKE if given.smoke else FULL, given.debian)
+        for line in lines(suite, given.names):
+            print(line, flush=True)
+            kept.append(line)
+    if not (given.smoke or given.only):
+        text = "# Results\n\nWritten by `python -m benchmarks`.\n\n" + "\n".join(kept) + "\n"
         Path(__file__).with_name("RESULTS.md").write_text(text, encoding="utf-8")
 
 

@@ -6,8 +6,8 @@ Everything runs on a copy of the measured file, with the same settings, in the s
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tms.store.file import CACHE_KIB
@@ -47,16 +47,19 @@ def raw(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def copied(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a copy of a closed file, and remove it afterwards."""
+def copied(path: Path) -> Iterator[Path]:
+    """Copy a closed file, and remove the copy afterwards."""
     copy = path.with_suffix(".floor")
     shutil.copyfile(path, copy)
-    sql = raw(copy)
     try:
-        yield sql
+        yield copy
     finally:
-        sql.close()
         copy.unlink()
+
+
+def opened(path: Path) -> closing[sqlite3.Connection]:
+    """Open a file as ``raw`` does, for a ``with`` that closes it."""
+    return closing(raw(path))
 
 
 def retraction(sql: sqlite3.Connection, withdrawn: str) -> float:
@@ -71,6 +74,14 @@ def retraction(sql: sqlite3.Connection, withdrawn: str) -> float:
     sql.execute(WALK, (node, revision + 1))
     sql.execute(COMMIT)
     sql.execute("COMMIT")
+    return time.perf_counter() - started
+
+
+def whole_retraction(path: Path, withdrawn: str) -> float:
+    """Return the seconds of opening a file, one retraction and closing it."""
+    started = time.perf_counter()
+    with opened(path) as sql:
+        retraction(sql, withdrawn)
     return time.perf_counter() - started
 
 
@@ -153,9 +164,3 @@ def empty(path: Path) -> sqlite3.Connection:
     sql = raw(path)
     sql.executescript(schema())
     return sql
-
-
-def median(times: int, measure: Callable[[], float]) -> float:
-    """Return the median of several measurements, after one that does not count."""
-    measure()
-    return sorted(measure() for _ in range(times))[times // 2]

@@ -1,129 +1,132 @@
-"""How cost grows with the file, the change and the history; and how much memory it takes."""
+"""How cost grows with the file, the change and the history."""
 
-import json
-import resource
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import tms
-from benchmarks import floor
 from benchmarks.families import FAMILIES
-from benchmarks.measures import timed
+from benchmarks.measures import switched, whole
+from benchmarks.suite import Suite
+from benchmarks.timing import repeated, timed
+
+WITHDRAWN = FAMILIES["pods"].withdrawn
+"""What 30 facts rest on, in a file of any size."""
 
 
 class Point(NamedTuple):
-    """One line of the table of growth."""
+    """One line of a table of growth.
+
+    Attributes:
+        what: was measured.
+        size: of what it may depend on.
+        seconds: that it took.
+        growth: how often it took the time of the first size.
+        note: what else was seen.
+    """
 
     what: str
     size: int
-    milliseconds: float
-    note: str = ""
+    seconds: float
+    growth: float
+    note: str
+
+    @property
+    def line(self) -> str:
+        """The point in Markdown."""
+        each = self.seconds / self.size * 1e6
+        spent = f"{self.seconds * 1e3:,.2f} | {self.growth:.2f} | {each:,.2f}"
+        return f"| {self.what} | {self.size:,} | {spent} | {self.note} |"
 
 
-def of_files(folder: Path, sizes: list[int], times: int) -> Iterator[Point]:
-    """Measure small work in files of growing size: all of it should be flat."""
-    family = FAMILIES["pods"]
-    for n in sizes:
-        path = folder / f"pods-{n}.db"
-        with tms.open(path) as memory:
-            spent = timed(lambda memory=memory, n=n: memory.load(family.rows(n)))
-        yield Point("load, facts", n, spent * 1e3, f"{n / spent:,.0f} facts/s")
-
-        def opened(path: Path = path) -> float:
-            started = time.perf_counter()
-            with tms.open(path) as memory:
-                memory.retract(family.withdrawn)
-                memory.unretract(family.withdrawn)
-            return time.perf_counter() - started
-
-        yield Point("open, retract 30, unretract, close", n, floor.median(times, opened) * 1e3)
-        with tms.open(path) as memory:
-            there: list[float] = []
-            for _ in range(2 * times + 1):
-                there.append(timed(lambda memory=memory: memory.retract(family.withdrawn)))
-                memory.unretract(family.withdrawn)
-            yield Point("retract 30, warm", n, sorted(there)[times] * 1e3)
-            added = iter(range(10**9))
-            spent = floor.median(
-                2 * times + 1,
-                lambda memory=memory, added=added: timed(
-                    lambda: memory.justify(f"New:{next(added)}", "Pod:0001", rule="new")
-                ),
-            )
-            yield Point("commit one fact", n, spent * 1e3)
-        spent = floor.median(2 * times + 1, lambda path=path: timed(lambda: tms.open(path).close()))
-        yield Point("open and close", n, spent * 1e3, f"{path.stat().st_size:,} bytes")
+def head(size: str) -> str:
+    """Return the head of a table: what is flat stays in "× the first", what is linear in "each"."""
+    return f"| what | {size} | ms | × the first | each, µs | |\n|---|---:|---:|---:|---:|---|"
 
 
-def of_changes(folder: Path, sizes: list[int], times: int) -> Iterator[Point]:
-    """Measure retractions that kill more and more: linear at the most."""
-    for n in sizes:
-        with tms.open(folder / f"fan-{n}.db") as memory:
-            memory.load(FAMILIES["fan"].rows(n))
-            there: list[float] = []
-            for _ in range(times + 1):
-                there.append(timed(lambda memory=memory: memory.retract("Root:0")))
-                memory.unretract("Root:0")
-            spent = sorted(there[1:])[times // 2]
-            yield Point("retract, deaths", n, spent * 1e3, f"{spent / n * 1e6:.2f} µs a death")
+def series(
+    what: str,
+    sizes: Iterable[int],
+    measure: Callable[[int], float],
+    note: Callable[[int], str] = lambda _: "",
+) -> Iterator[Point]:
+    """Measure the same for one size after the other."""
+    first = None
+    for size in sizes:
+        seconds = measure(size)
+        first = first or seconds
+        yield Point(what, size, seconds, seconds / first, note(size))
 
 
-def of_history(folder: Path, n: int, commits: list[int], times: int) -> Iterator[Point]:
-    """Measure a scan of the past as commits pile up on it: flat."""
-    with tms.open(folder / "history.db") as memory:
-        memory.load(FAMILIES["memory"].rows(n))
-        past = memory.as_of(recorded=memory.head or "")
-        made = 0
-        for wanted in commits:
-            while made < wanted:
-                (memory.unretract if made % 2 else memory.retract)("Run:000000")
-                made += 1
-            spent = floor.median(times, lambda: timed(lambda: list(past.holding())))
-            yield Point(f"scan {n:,} at a past revision, commits since", made, spent * 1e3)
+def of_files(suite: Suite) -> Iterator[Point]:
+    """Measure small work in files of growing size: all but the load should be flat."""
+
+    def path(n: int) -> Path:
+        return suite.world("pods", n).path
+
+    def size(n: int) -> str:
+        return f"{path(n).stat().st_size / 1e6:,.1f} MB"
+
+    def measure(work: Callable[[Path, int], float], n: int) -> float:
+        return work(path(n), suite.scale.often)
+
+    sizes = suite.scale.sizes
+    yield from series("load", sizes, lambda n: suite.world("pods", n).spent.seconds, size)
+    for what, work in SMALL.items():
+        yield from series(what, sizes, partial(measure, work))
 
 
-PEAKS = {
-    "load": "held.load(FAMILIES['memory'].rows(n))",
-    "retract, all die": "held.retract('Root:0')",
-    "small retract": "held.retract('Pod:0000')",
-}
-"""Work whose peak memory is measured, each in a process of its own."""
+def retracting(path: Path, times: int) -> float:
+    """Return the seconds of a retraction in an open file."""
+    with tms.open(path) as memory:
+        return repeated(times, lambda: switched(memory, WITHDRAWN))
 
 
-def peaks(folder: Path, n: int, large: int) -> Iterator[Point]:
-    """Measure the peak memory of whole processes."""
-    with tms.open(folder / "peak-fan.db") as memory:
-        memory.load(FAMILIES["fan"].rows(n))
-    files = {
-        "load": (folder / "peak-load.db", large),
-        "retract, all die": (folder / "peak-fan.db", n),
-        "small retract": (folder / f"pods-{large}.db", large),
-    }
-    for what, work in PEAKS.items():
-        path, size = files[what]
-        done = subprocess.run(
-            [sys.executable, "-m", "benchmarks.growth", str(path), str(size), work],
-            check=True,
-            capture_output=True,
-            text=True,
+def committing(path: Path, times: int) -> float:
+    """Return the seconds of a commit of one fact in an open file."""
+    numbers = count()
+    with tms.open(path) as memory:
+        return repeated(
+            times,
+            lambda: timed(lambda: memory.justify(f"New:{next(numbers)}", "Pod:0001", rule="new")),
         )
-        before, after = json.loads(done.stdout)
-        note = f"peak {after:,.0f} MB, of which {before:,.0f} MB before the work"
-        yield Point(f"memory: {what}", size, 0, note)
 
 
-def peak() -> float:
-    """Return the peak memory of this process so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+SMALL: dict[str, Callable[[Path, int], float]] = {
+    "retract 30 facts, warm": retracting,
+    "open, retract 30 facts, close": lambda path, times: repeated(
+        times, lambda: whole(path, WITHDRAWN)
+    ),
+    "commit one fact": committing,
+    "open and close": lambda path, times: repeated(
+        times, lambda: timed(lambda: tms.open(path).close())
+    ),
+}
+"""Work that must not grow with the file: the seconds for a file, the median of so many."""
 
 
-if __name__ == "__main__":
-    given, n = sys.argv[1], int(sys.argv[2])
-    with tms.open(given) as held:
-        start = peak()
-        exec(sys.argv[3])
-    print(json.dumps([start, peak()]))
+def of_changes(suite: Suite) -> Iterator[Point]:
+    """Measure retractions that kill more and more: linear at the most."""
+
+    def measure(n: int) -> float:
+        with tms.open(suite.world("fan", n).path) as memory:
+            return repeated(suite.scale.times, lambda: switched(memory, FAMILIES["fan"].withdrawn))
+
+    yield from series("retract fan", suite.scale.changes, measure)
+
+
+def of_history(suite: Suite) -> Iterator[Point]:
+    """Measure a scan of the past as commits pile up on it: flat."""
+    n, source = suite.scale.facts, FAMILIES["memory"].withdrawn
+    with tms.open(suite.world("memory", n).path) as memory:
+        past = memory.as_of(recorded=memory.head or "")
+        made = dict(zip(suite.scale.later, (0, *suite.scale.later), strict=False))
+
+        def measure(wanted: int) -> float:
+            for i in range(made[wanted], wanted):
+                (memory.unretract if i % 2 else memory.retract)(source)
+            return repeated(suite.scale.often, lambda: timed(lambda: list(past.holding())))
+
+        yield from series(f"scan of {n:,} facts in the past", suite.scale.later, measure)

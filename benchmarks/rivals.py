@@ -8,10 +8,12 @@ from the least fixpoint, worked out here by itself, counts as a wrong answer.
 
 import argparse
 import importlib
+import platform
 import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -255,18 +257,35 @@ def withdrawal(rival: Rival, world: World, folder: Path, source: str) -> tuple[f
     return time.perf_counter() - started, engine.believed()
 
 
+def versions() -> str:
+    """Say what is compared: the versions of the packages, of Python and of SQLite."""
+    told = [f"CPython {platform.python_version()}", f"SQLite {sqlite3.sqlite_version}"]
+    for package in ("sqlite-tms", "clipspy", "ltms", "ftl-reasons"):
+        try:
+            told.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            told.append(f"{package} not installed")
+    return ", ".join(told) + "."
+
+
+FACTS = 5_000
+"""How many facts a world has in a full run."""
+
+
 def main() -> None:
-    """Print the table, and keep it in RIVALS.md."""
+    """Print the table, and for a full run keep it in RIVALS.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rivals", description=__doc__)
-    parser.add_argument("--facts", type=int, default=5_000, help="how many facts a world has")
-    n = parser.parse_args().facts
+    parser.add_argument("--facts", type=int, help="a world of another size; keeps nothing")
+    given = parser.parse_args().facts
     names = ("security", "chain", "layers", "rings", "memory", "pods")
-    lines = []
-    for line in rows([FAMILIES[name] for name in names], n):
+    kept = [f"{versions()}\n"]
+    print(kept[0])
+    for line in rows([FAMILIES[name] for name in names], given or FACTS):
         print(line, flush=True)
-        lines.append(line)
-    text = "# Rivals\n\nWritten by `python -m benchmarks.rivals`.\n\n" + "\n".join(lines) + "\n"
-    Path(__file__).with_name("RIVALS.md").write_text(text, encoding="utf-8")
+        kept.append(line)
+    if not given:
+        text = "# Rivals\n\nWritten by `python -m benchmarks.rivals`.\n\n" + "\n".join(kept) + "\n"
+        Path(__file__).with_name("RIVALS.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
