@@ -112,6 +112,7 @@ class _Settlement:
     def __init__(self, network: Network) -> None:
         self._network = network
         self._now: dict[int, Label | None] = {}
+        self._dead: set[int] = set()  # justifications known not to fire at the end of phase 1
         self._before: dict[int, Label | None] = {}
 
     def changes(self) -> Changes:
@@ -132,7 +133,8 @@ class _Settlement:
         """Take OUT what rests on what was switched off; return the facts to look at again."""
         network, now, before = self._network, self._now, self._before
         switched_off = set(nodes)
-        dead = set(justifications)
+        dead = self._dead
+        dead.update(justifications)
         hopeful: list[int] = []
         waves = _Waves()
         for node, rank, support in network.labels(nodes):
@@ -140,7 +142,7 @@ class _Settlement:
         self._disturb(justifications, waves)
         for rank, wave in waves:
             adopted, pending = self._alternatives(
-                [fact for fact in wave if fact not in switched_off], rank, dead
+                [fact for fact in wave if fact not in switched_off], rank
             )
             hopeful += pending
             gone = []
@@ -161,15 +163,14 @@ class _Settlement:
             if support == justification and rank is not None and fact not in now:
                 wave(rank)[fact] = support
 
-    def _alternatives(
-        self, facts: Sequence[int], below: int, dead: set[int]
-    ) -> tuple[dict[int, Label], list[int]]:
+    def _alternatives(self, facts: Sequence[int], below: int) -> tuple[dict[int, Label], list[int]]:
         """Find other support for the facts of a wave.
 
         Returns the labels of those that have a firing justification with all premises at ranks
         under ``below``, and a list of those that have one only through higher premises. Looks at
         derivations in growing blocks, so a fact with very many stops at the first that will do.
         """
+        dead = self._dead
         adopted: dict[int, Label] = {}
         hopeful: dict[int, None] = {}
         block = 16
@@ -179,7 +180,7 @@ class _Settlement:
             pairs = [pair for pair in pairs if pair[1] not in dead and pair[0] not in adopted]
             if not pairs:
                 continue
-            heights = self._heights([pair[1] for pair in pairs], dead)
+            heights = self._heights([pair[1] for pair in pairs])
             for fact, justification in pairs:
                 height = heights.get(justification)
                 if height is None or fact in adopted:
@@ -191,8 +192,9 @@ class _Settlement:
                     hopeful[fact] = None
         return adopted, list(hopeful)
 
-    def _heights(self, justifications: Sequence[int], dead: set[int]) -> dict[int, int]:
-        """Return the highest premise rank of each that fires; add the others to ``dead``."""
+    def _heights(self, justifications: Sequence[int]) -> dict[int, int]:
+        """Return the highest premise rank of each that fires; the others are dead."""
+        dead = self._dead
         heights = dict.fromkeys(justifications, 0)
         for justification, premise, stored in self._network.premises(list(heights)):
             label = self._now.get(premise, _STORED)
@@ -214,7 +216,9 @@ class _Settlement:
         arrived = list(sources)
         for source in arrived:
             self._set(source, (0, None), None)
-        adopted, _ = self._alternatives(facts, _NO_LIMIT, set())
+        # A justification that phase 1 found dead is passed over: it can only fire through a premise
+        # that comes IN, and is then looked at as a use of that.
+        adopted, _ = self._alternatives(facts, _NO_LIMIT)
         for fact, label in adopted.items():
             self._set(fact, label, None)
             arrived.append(fact)
