@@ -12,8 +12,8 @@ WITH moved (node) AS MATERIALIZED (
 told (node, was, became) AS MATERIALIZED (
     SELECT node, {is_in("moved.node", ":low")}, {is_in("moved.node", ":high")} FROM moved
 )
-SELECT n.kind, n.id, t.became FROM told AS t CROSS JOIN node AS n ON n.node = t.node
-WHERE t.was <> t.became AND n.role = 'fact' ORDER BY n.kind, n.id
+SELECT n.kind, n.id, o.became FROM told AS o CROSS JOIN node AS n ON n.node = o.node
+WHERE o.was <> o.became AND n.role = 'fact' ORDER BY n.kind, n.id
 """
 
 _SWITCHES = f"""
@@ -24,12 +24,12 @@ WITH turned (target) AS MATERIALIZED (
 told (target, was, became) AS MATERIALIZED (
     SELECT target, {is_on("turned.target", ":low")}, {is_on("turned.target", ":high")} FROM turned
 )
-SELECT n.kind, n.id, t.became FROM told AS t CROSS JOIN node AS n ON n.node = t.target
-WHERE t.was <> t.became
+SELECT n.kind, n.id, o.became FROM told AS o CROSS JOIN node AS n ON n.node = o.target
+WHERE o.was <> o.became
 UNION ALL
-SELECT 'justification', {IDENTITY}, t.became
-FROM told AS t CROSS JOIN justification AS j ON j.justification = t.target
-WHERE t.was <> t.became ORDER BY 1, 2
+SELECT 'justification', {IDENTITY}, o.became
+FROM told AS o CROSS JOIN justification AS j ON j.justification = o.target
+WHERE o.was <> o.became ORDER BY 1, 2
 """
 
 _VERSION = (
