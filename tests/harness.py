@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import pytest
 from commands import Command, Maker
+from differing import check_diffs
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 
@@ -256,6 +257,7 @@ class Harness(Player):
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
+        check_diffs(memory, revisions, self.names)
         for ref in self.world.head.nodes:
             self._check_life(ref, ref)
         for said, ref in self.names.items():

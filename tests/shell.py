@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -12,6 +13,8 @@ from tms.cli import main
 
 ROOT = Path(__file__).parents[1]
 
+FIRST = "r1:0000000000000001:2026-07-21T10:00:00.000Z"
+"""The first commit in the memory of ``kept``."""
 
 NEEDED = {
     "source": ["Feed:2"],
@@ -23,14 +26,15 @@ NEEDED = {
     "revise": ["Feed:1", "--content", "{}"],
     "show": ["Feed:1"],
     "history": ["Feed:1"],
+    "diff": [FIRST],
     "import": ["-"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""
 
 
 def kept(path):
-    """Make a small memory."""
-    with tms.open(path) as memory:
+    """Make a small memory, whose first commit is FIRST."""
+    with tms.open(path, clock=lambda: datetime(2026, 7, 21, 10, tzinfo=UTC)) as memory:
         memory.source("Feed:1", content={"n": 1})
         memory.justify("Flag:1", "Feed:1", rule="match", id="j1")
         memory.justify("Block:1", "Flag:1", id="j2")

@@ -72,6 +72,20 @@ def test_the_past_is_read_at_an_anchor(path):
     assert run(path, "show", "Late:1", "--at", before).exit_code == 3
 
 
+def test_two_commits_are_compared_or_one_with_the_last(path):
+    before = told(path, "head").strip()
+    told(path, "retract", "Feed:1")
+    after = told(path, "head").strip()
+    told(path, "source", "Late:1")
+    there = json.loads(told(path, "diff", before, after, "--json"))
+    assert (there["died"], there["added"]) == (["Block:1", "Flag:1"], [])
+    assert "Late:1" in told(path, "diff", before)
+    assert "no difference" in told(path, "diff", before, "--at", before)
+    assert json.loads(told(path, "diff", after, before, "--json"))["revived"] == there["died"]
+    assert run(path, "diff", after, "--at", before).exit_code == 3
+    assert run(path, "diff", "yesterday").exit_code == 2
+
+
 def test_a_report_is_of_the_last_commit_or_of_an_anchor(path, tmp_path):
     report = told(path, "retract", "Feed:1", "--json")
     anchor = json.loads(report)["after"]

@@ -27,6 +27,9 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         report = memory.report(commit.anchor)
         found += [commit, report, *report.survived_via]
     found += [*memory.history("Feed:1"), *memory.history("Flag:14")]
+    anchors = [commit.anchor for commit in memory.log()]
+    for diff in (memory.diff(anchors[0], anchors[-1]), memory.diff(anchors[-1], anchors[-1])):
+        found += [diff, *diff.revised]
     found += [
         memory.retract("Flag:22", reason="again"),
         memory.load([]),

@@ -96,7 +96,17 @@ def test_every_public_method_is_annotated(name: str) -> None:
 def test_a_memory_and_a_view_answer_the_same_questions() -> None:
     view, memory = ({name for name, _ in own(kind)} for kind in (tms.View, tms.Memory))
     assert view <= memory
-    assert view >= {"believes", "get", "head", "history", "holding", "log", "report", "scan"}
+    assert view >= {
+        "believes",
+        "diff",
+        "get",
+        "head",
+        "history",
+        "holding",
+        "log",
+        "report",
+        "scan",
+    }
 
 
 def test_public_things_print_as_what_they_are() -> None:

@@ -6,6 +6,7 @@
 was believed at any commit.
 """
 
+from tms.answers import Diff, Revised
 from tms.batch import Batch
 from tms.errors import (
     Busy,
@@ -54,6 +55,7 @@ __all__ = [
     "Commit",
     "ContentConflict",
     "CorruptStore",
+    "Diff",
     "Event",
     "Finding",
     "InvalidAnchor",
@@ -77,6 +79,7 @@ __all__ = [
     "ReadOnly",
     "Ref",
     "Report",
+    "Revised",
     "SchemaTooNew",
     "Stats",
     "Status",

@@ -58,8 +58,8 @@ def report(beliefs: Beliefs, revision: int) -> Report:
         before=anchor(beliefs, revision - 1),
         after=Anchor.kept(revision, commit.at),
         targets=_targets(beliefs, revision, commit.op),
-        died=_refs(beliefs.moved(revision, 0)),
-        revived=_refs(beliefs.moved(revision, 1)),
+        died=refs(beliefs.moved(revision, 0)),
+        revived=refs(beliefs.moved(revision, 1)),
         survived_via=_survivors(beliefs, revision),
         reason=commit.reason,
         by=commit.by,
@@ -88,7 +88,8 @@ def nothing(beliefs: Beliefs, head: int, op: str, reason: str | None, by: str | 
     )
 
 
-def _refs(pairs: list[tuple[str, str]]) -> tuple[Ref, ...]:
+def refs(pairs: list[tuple[str, str]]) -> tuple[Ref, ...]:
+    """Return the refs of (kind, id) pairs from the file."""
     kept = Ref.kept
     return tuple([kept(kind, id) for kind, id in pairs])
 
@@ -104,7 +105,7 @@ def _targets(beliefs: Beliefs, revision: int, op: str) -> tuple[Ref, ...]:
     names = list(beliefs.names(keys).values())
     if op in ("justify", "axiom"):
         names = [(kind, id) for kind, id in names if kind == JUSTIFICATION]
-    return _refs(sorted(names))
+    return refs(sorted(names))
 
 
 def _survivors(beliefs: Beliefs, revision: int) -> tuple[Survivor, ...]:

@@ -5,7 +5,8 @@ import hashlib
 import json
 from collections.abc import Iterator
 
-from tms import history
+from tms import comparison, history
+from tms.answers import Diff
 from tms.errors import (
     InvalidArgument,
     InvalidCursor,
@@ -258,6 +259,21 @@ class Reader:
         with self._connection.snapshot():
             at = self._at()
             return history.events(self._beliefs, self._named(ref_of(ref), at), at)
+
+    def diff(self, a: str, b: str) -> Diff:
+        """Return how the commit ``b`` differs from the commit ``a``, in either direction.
+
+        Args:
+            a: an anchor.
+            b: another; ``diff(b, a)`` is the mirror image of ``diff(a, b)``.
+
+        Raises:
+            InvalidAnchor, NoSuchAnchor: one of them is none of this file.
+
+        Cost: grows with what was written between the two, not with the file.
+        """
+        with self._connection.snapshot():
+            return comparison.diff(self._connection, a, b, self._head())
 
 
 class View(Reader):

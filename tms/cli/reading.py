@@ -103,6 +103,20 @@ def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 
 
 @verb
+@click.argument("a", metavar="ANCHOR")
+@click.argument("b", metavar="[ANCHOR]", required=False)
+@_at_option
+def diff(door: Door, *, a: str, b: str | None, at: str | None, as_json: bool) -> None:
+    """Tell how one commit differs from another, in either direction.
+
+    Without a second ANCHOR it is compared with the last commit.
+    """
+    with door.open() as memory:
+        reader = _reader(memory, at)
+        tell(reader.diff(a, b or str(reader.head)), as_json=as_json)
+
+
+@verb
 @_kind_option
 @click.option(
     "--limit",

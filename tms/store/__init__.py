@@ -2,11 +2,12 @@
 
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
-``audit`` reads all of it.
+``between`` about two of them, ``audit`` reads all of it.
 """
 
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
+from tms.store.between import Between
 from tms.store.connection import Connection
 from tms.store.file import open_file
 from tms.store.network import SqlNetwork
@@ -15,6 +16,7 @@ from tms.store.record import Head, Named, Record
 __all__ = [
     "Audit",
     "Beliefs",
+    "Between",
     "Connection",
     "Head",
     "Named",

@@ -18,17 +18,24 @@ _ON = (
     "ifnull((SELECT state FROM switch AS w WHERE w.target = {target} AND w.revision <= {at}"
     " ORDER BY w.revision DESC LIMIT 1), 1)"
 )
-_ID = "ifnull(j.name, lower(hex(j.digest)))"
+IDENTITY = "ifnull(j.name, lower(hex(j.digest)))"
+"""SQL for the id by which the justification j is known."""
 
 
-def _is_in(node: str, at: str) -> str:
+def is_in(node: str, at: str) -> str:
+    """Return SQL for whether a node was IN at a revision. One seek."""
     return f"ifnull({_CHANGE.format(node=node, at=at)}, 0) > 0"
+
+
+def is_on(target: str, at: str) -> str:
+    """Return SQL for the switch of a target at a revision: 1 on, 0 off. One seek."""
+    return _ON.format(target=target, at=at)
 
 
 def _fires(justification: str, at: str) -> str:
     return (
-        f"{_ON.format(target=justification, at=at)} = 1 AND NOT EXISTS (SELECT 1 FROM premise AS p"
-        f" WHERE p.justification = {justification} AND NOT {_is_in('p.node', at)})"
+        f"{is_on(justification, at)} = 1 AND NOT EXISTS (SELECT 1 FROM premise AS p"
+        f" WHERE p.justification = {justification} AND NOT {is_in('p.node', at)})"
     )
 
 
@@ -42,7 +49,7 @@ WITH stopped (justification) AS MATERIALIZED (
     FROM switch AS s CROSS JOIN justification AS j ON j.justification = s.target
     WHERE s.revision = :at AND s.state = 0
 )
-SELECT d.node, {_ID}
+SELECT d.node, {IDENTITY}
 FROM stopped AS l
 CROSS JOIN justification AS j ON j.justification = l.justification
 CROSS JOIN derive AS d ON d.justification = l.justification
@@ -56,7 +63,7 @@ WHERE j.revision < :at
 """
 
 _FIRING = f"""
-SELECT d.node, {_ID}, d.justification = {_SUPPORT.format(node="d.node", at=":at")}
+SELECT d.node, {IDENTITY}, d.justification = {_SUPPORT.format(node="d.node", at=":at")}
 FROM json_each(:facts) AS e
 CROSS JOIN derive AS d INDEXED BY derive_by_node ON d.node = e.value
 CROSS JOIN justification AS j ON j.justification = d.justification
@@ -65,13 +72,13 @@ WHERE j.revision <= :at AND {_fires("d.justification", ":at")}
 
 _NODE = f"""
 SELECT n.kind, n.id, n.role, n.revision, c.at,
-    {_is_in("n.node", ":at")},
-    {_ON.format(target="n.node", at=":at")} = 0,
+    {is_in("n.node", ":at")},
+    {is_on("n.node", ":at")} = 0,
     (SELECT version FROM content AS v WHERE v.node = n.node AND v.revision <= :at
         ORDER BY v.version DESC LIMIT 1),
     (SELECT content FROM content AS v WHERE v.node = n.node AND v.revision <= :at
         ORDER BY v.version DESC LIMIT 1),
-    (SELECT {_ID} FROM justification AS j
+    (SELECT {IDENTITY} FROM justification AS j
         WHERE j.justification = {_SUPPORT.format(node="n.node", at=":at")})
 FROM node AS n JOIN commits AS c ON c.revision = n.revision
 """
@@ -135,7 +142,7 @@ class Beliefs:
     def is_on(self, target: int, at: int) -> bool:
         """Return whether a switch was on at a revision. One seek."""
         (state,) = self._sql.execute(
-            f"SELECT {_ON.format(target=':target', at=':at')}", {"target": target, "at": at}
+            f"SELECT {is_on(':target', ':at')}", {"target": target, "at": at}
         ).fetchone()
         return bool(state)
 
@@ -282,8 +289,9 @@ class Beliefs:
         rows = self._sql.execute(
             "SELECT n.node, n.kind, n.id FROM json_each(:keys) AS e"
             " CROSS JOIN node AS n ON n.node = e.value"
-            f" UNION ALL SELECT j.justification, 'justification', {_ID} FROM json_each(:keys) AS e"
-            " CROSS JOIN justification AS j ON j.justification = e.value",
+            f" UNION ALL SELECT j.justification, 'justification', {IDENTITY}"
+            " FROM json_each(:keys) AS e CROSS JOIN justification AS j"
+            " ON j.justification = e.value",
             {"keys": str(list(keys))},
         ).fetchall()
         return {key: (kind, id) for key, kind, id in rows}
@@ -311,7 +319,7 @@ class Beliefs:
     def transitions(self, node: int, at: int) -> list[tuple[int, int, str | None]]:
         """Return (revision, change, id of the support) for each change of belief, oldest first."""
         return self._life(
-            f"SELECT t.revision, t.change, (SELECT {_ID} FROM justification AS j"
+            f"SELECT t.revision, t.change, (SELECT {IDENTITY} FROM justification AS j"
             " WHERE j.justification = t.support) FROM transition AS t"
             " WHERE t.node = ? AND t.revision <= ? ORDER BY t.revision",
             node,

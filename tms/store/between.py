@@ -1,0 +1,95 @@
+"""What differs between two revisions: read from the record, along what was written in between."""
+
+from collections.abc import Sequence
+
+from tms.store.beliefs import IDENTITY, is_in, is_on
+from tms.store.connection import Connection
+
+_BELIEF = f"""
+WITH moved (node) AS MATERIALIZED (
+    SELECT DISTINCT node FROM transition WHERE revision > :low AND revision <= :high
+),
+told (node, was, became) AS MATERIALIZED (
+    SELECT node, {is_in("moved.node", ":low")}, {is_in("moved.node", ":high")} FROM moved
+)
+SELECT n.kind, n.id, o.became FROM told AS o CROSS JOIN node AS n ON n.node = o.node
+WHERE o.was <> o.became AND n.role = 'fact' ORDER BY n.kind, n.id
+"""
+
+_SWITCHES = f"""
+WITH turned (target) AS MATERIALIZED (
+    SELECT DISTINCT target FROM switch INDEXED BY switch_by_revision
+    WHERE revision > :low AND revision <= :high
+),
+told (target, was, became) AS MATERIALIZED (
+    SELECT target, {is_on("turned.target", ":low")}, {is_on("turned.target", ":high")} FROM turned
+)
+SELECT n.kind, n.id, o.became FROM told AS o CROSS JOIN node AS n ON n.node = o.target
+WHERE o.was <> o.became
+UNION ALL
+SELECT 'justification', {IDENTITY}, o.became
+FROM told AS o CROSS JOIN justification AS j ON j.justification = o.target
+WHERE o.was <> o.became ORDER BY 1, 2
+"""
+
+_VERSION = (
+    "ifnull((SELECT v.version FROM content AS v WHERE v.node = r.node AND v.revision <= {at}"
+    " ORDER BY v.version DESC LIMIT 1), 0)"
+)
+
+_CONTENTS = f"""
+WITH revised (node) AS MATERIALIZED (
+    SELECT DISTINCT node FROM content INDEXED BY content_by_revision
+    WHERE revision > :low AND revision <= :high
+)
+SELECT n.kind, n.id, {_VERSION.format(at=":low")}, {_VERSION.format(at=":high")}
+FROM revised AS r CROSS JOIN node AS n ON n.node = r.node
+WHERE n.revision <= :low ORDER BY n.kind, n.id
+"""
+
+_ADDED = {
+    "node": "SELECT kind, id FROM node AS n WHERE n.node > ? AND n.node <= ? ORDER BY kind, id",
+    "justification": f"SELECT 'justification', {IDENTITY} FROM justification AS j"
+    " WHERE j.justification > ? AND j.justification <= ? ORDER BY 2",
+}
+
+Name = tuple[str, str]
+"""Kind and id."""
+
+
+class Between:
+    """Two revisions, the first not after the second. All lists are by (kind, id).
+
+    Cost: grows with what was written between them, not with the file.
+    """
+
+    def __init__(self, connection: Connection, low: int, high: int) -> None:
+        self._sql = connection.sql
+        self._revisions = {"low": low, "high": high}
+
+    def belief(self) -> tuple[list[Name], list[Name]]:
+        """Return the facts that are IN only at the first, and those only at the second."""
+        return _split(self._sql.execute(_BELIEF, self._revisions).fetchall())
+
+    def switches(self) -> tuple[list[Name], list[Name]]:
+        """Return what is switched on only at the first, and what only at the second."""
+        return _split(self._sql.execute(_SWITCHES, self._revisions).fetchall())
+
+    def contents(self) -> list[tuple[str, str, int, int]]:
+        """Return (kind, id, version, version) of older nodes with contents of another version."""
+        rows: list[tuple[str, str, int, int]] = self._sql.execute(
+            _CONTENTS, self._revisions
+        ).fetchall()
+        return rows
+
+    def added(self, table: str, low_key: int, high_key: int) -> list[Name]:
+        """Return the nodes or the justifications with keys above one and up to another."""
+        rows: list[Name] = self._sql.execute(_ADDED[table], (low_key, high_key)).fetchall()
+        return rows
+
+
+def _split(rows: Sequence[tuple[str, str, int]]) -> tuple[list[Name], list[Name]]:
+    return (
+        [(kind, id) for kind, id, became in rows if not became],
+        [(kind, id) for kind, id, became in rows if became],
+    )
