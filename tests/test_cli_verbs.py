@@ -82,6 +82,8 @@ def test_two_commits_are_compared_or_one_with_the_last(path):
     assert "Late:1" in told(path, "diff", before)
     assert "no difference" in told(path, "diff", before, "--at", before)
     assert json.loads(told(path, "diff", after, before, "--json"))["revived"] == there["died"]
+    told(path, "import", "-", input="".join(f'{{"fact": "Many:{i}"}}\n' for i in range(30)))
+    assert "Many:29" in told(path, "diff", before)  # plain text is whole
     assert run(path, "diff", after, "--at", before).exit_code == 3
     assert run(path, "diff", "yesterday").exit_code == 2
 

@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from tms.answers import Diff
 from tms.content import line
 from tms.models import Commit, Event, Justification, Node, Page, Report, Status, Verification
 from tms.refs import JUSTIFICATION, Anchor, Ref
@@ -34,7 +35,7 @@ def plain(result: object) -> str:
     """Return the whole text form of a result; its lines are neither wrapped nor cut."""
     if isinstance(result, Ref):
         return line(result)
-    text = result.text() if isinstance(result, Report) else str(result)
+    text = result.text() if isinstance(result, Report | Diff) else str(result)
     return "\n".join(map(line, text.split("\n")))
 
 
