@@ -17,6 +17,7 @@ from unittest.mock import patch
 import pytest
 from commands import Command, Maker
 from differing import check_diffs
+from explaining import check_why
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 
@@ -254,6 +255,8 @@ class Harness(Player):
         for snapshot in revisions[1:]:
             view = memory.as_of(recorded=snapshot.anchor)
             self._check_labels(view, snapshot, limit=1000 if snapshot.revision % 8 else 7)
+            for ref in list(snapshot.nodes)[snapshot.revision % 3 :: 3]:
+                check_why(view, snapshot, ref, self.names)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])

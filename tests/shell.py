@@ -26,6 +26,7 @@ NEEDED = {
     "revise": ["Feed:1", "--content", "{}"],
     "show": ["Feed:1"],
     "history": ["Feed:1"],
+    "why": ["Block:1"],
     "diff": [FIRST],
     "import": ["-"],
 }

@@ -29,6 +29,7 @@ MODELS = {
     "scan": tms.Page[tms.Node],
     "log": tms.Commit,
     "history": tms.Event,
+    "why": tms.Why,
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
@@ -43,8 +44,8 @@ def path(tmp_path):
 def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
     assert set(VERBS) == {
         *("init", "source", "fact", "justify", "axiom", "retract", "unretract", "revise"),
-        *("holding", "show", "status", "head", "log", "report", "history", "diff", "scan"),
-        *("import", "verify", "rebuild", "demo"),
+        *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
+        *("scan", "import", "verify", "rebuild", "demo"),
     }
 
 

@@ -72,6 +72,18 @@ def test_the_past_is_read_at_an_anchor(path):
     assert run(path, "show", "Late:1", "--at", before).exit_code == 3
 
 
+def test_a_derivation_is_told_down_to_its_sources(path):
+    before = told(path, "head").strip()
+    assert "by justification:j1  rule match" in told(path, "why", "Block:1")
+    assert "truncated" in told(path, "why", "Block:1", "--nodes", "1")
+    assert "Feed:1  source" not in told(path, "why", "Block:1", "--depth", "1")
+    told(path, "retract", "Feed:1")
+    assert told(path, "why", "Block:1").startswith("Block:1  OUT\n")
+    assert json.loads(told(path, "why", "Block:1", "--at", before, "--json"))["status"] == "IN"
+    assert run(path, "why", "Block:2").exit_code == 3
+    assert run(path, "why", "Block:1", "--nodes", "0").exit_code == 2
+
+
 def test_two_commits_are_compared_or_one_with_the_last(path):
     before = told(path, "head").strip()
     told(path, "retract", "Feed:1")

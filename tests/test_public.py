@@ -106,6 +106,7 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "log",
         "report",
         "scan",
+        "why",
     }
 
 

@@ -6,7 +6,7 @@
 was believed at any commit.
 """
 
-from tms.answers import Diff, Revised
+from tms.answers import Because, Diff, Revised, Step, Why
 from tms.batch import Batch
 from tms.errors import (
     Busy,
@@ -51,6 +51,7 @@ from tms.refs import Anchor, Ref
 __all__ = [
     "Anchor",
     "Batch",
+    "Because",
     "Busy",
     "Commit",
     "ContentConflict",
@@ -83,11 +84,13 @@ __all__ = [
     "SchemaTooNew",
     "Stats",
     "Status",
+    "Step",
     "StoreFailed",
     "Survivor",
     "TMSError",
     "Verification",
     "View",
+    "Why",
     "open",
 ]
 

@@ -5,8 +5,8 @@ import hashlib
 import json
 from collections.abc import Iterator
 
-from tms import comparison, history
-from tms.answers import Diff
+from tms import comparison, explain, history
+from tms.answers import Diff, Why
 from tms.errors import (
     InvalidArgument,
     InvalidCursor,
@@ -259,6 +259,41 @@ class Reader:
         with self._connection.snapshot():
             at = self._at()
             return history.events(self._beliefs, self._named(ref_of(ref), at), at)
+
+    def why(self, ref: object, *, depth: int | None = None, nodes: int = 1000) -> Why:
+        """Return a well-founded derivation of what is IN, down to sources and axioms.
+
+        Each node stands in it once, with the justification it rests on first, then what else fires
+        for it (up to 20), marked where it is circular. Of a justification it is the derivation of
+        its premises.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+            depth: follow at most so many supports down; None for all.
+            nodes: at most so many nodes.
+
+        Returns:
+            The derivation; falsy and without steps if it is OUT, ``truncated`` if a limit was met.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+            InvalidArgument: a limit is out of range.
+
+        Cost: grows with the answer; where another justification fires, also with all that stands
+        behind that, up to 20 nodes for each of ``nodes``.
+
+        Source: Doyle 1979, on well-founded support.
+        """
+        for name, limit, least in (("depth", depth, 0), ("nodes", nodes, 1)):
+            if limit is None and name == "depth":
+                continue
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
+                raise InvalidArgument(f"{name} is {limit!r}.", hint=f"Give {least} or more.")
+        with self._connection.snapshot():
+            at, asked = self._at(), ref_of(ref)
+            named = self._named(asked, at)
+            return explain.why(self._connection, asked, named, at, depth=depth, nodes=nodes)
 
     def diff(self, a: str, b: str) -> Diff:
         """Return how the commit ``b`` differs from the commit ``a``, in either direction.

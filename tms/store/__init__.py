@@ -2,7 +2,7 @@
 
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
-``between`` about two of them, ``audit`` reads all of it.
+``between`` about two of them, ``grounds`` of many nodes at one, ``audit`` reads all of it.
 """
 
 from tms.store.audit import Audit, versions
@@ -10,6 +10,7 @@ from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
 from tms.store.connection import Connection
 from tms.store.file import open_file
+from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.network import SqlNetwork
 from tms.store.record import Head, Named, Record
 
@@ -18,11 +19,15 @@ __all__ = [
     "Beliefs",
     "Between",
     "Connection",
+    "Firing",
+    "Grounds",
     "Head",
     "Named",
     "NodeRow",
     "Record",
+    "Recorded",
     "SqlNetwork",
+    "Standing",
     "open_file",
     "versions",
 ]

@@ -32,7 +32,8 @@ def is_on(target: str, at: str) -> str:
     return _ON.format(target=target, at=at)
 
 
-def _fires(justification: str, at: str) -> str:
+def fires(justification: str, at: str) -> str:
+    """Return SQL for whether a justification fired at a revision. A seek for each premise."""
     return (
         f"{is_on(justification, at)} = 1 AND NOT EXISTS (SELECT 1 FROM premise AS p"
         f" WHERE p.justification = {justification} AND NOT {is_in('p.node', at)})"
@@ -59,7 +60,7 @@ WHERE j.revision < :at
         FROM transition AS t WHERE t.node = d.node AND t.revision <= :at
         ORDER BY t.revision DESC LIMIT 1
     )
-    AND {_fires("d.justification", ":at - 1")}
+    AND {fires("d.justification", ":at - 1")}
 """
 
 _FIRING = f"""
@@ -67,7 +68,7 @@ SELECT d.node, {IDENTITY}, d.justification = {_SUPPORT.format(node="d.node", at=
 FROM json_each(:facts) AS e
 CROSS JOIN derive AS d INDEXED BY derive_by_node ON d.node = e.value
 CROSS JOIN justification AS j ON j.justification = d.justification
-WHERE j.revision <= :at AND {_fires("d.justification", ":at")}
+WHERE j.revision <= :at AND {fires("d.justification", ":at")}
 """
 
 _NODE = f"""
@@ -134,10 +135,10 @@ class Beliefs:
 
     def fires(self, justification: int, at: int) -> bool:
         """Return whether a justification fired at a revision. Grows with its premises."""
-        (fires,) = self._sql.execute(
-            f"SELECT {_fires(':justification', ':at')}", {"justification": justification, "at": at}
+        (fired,) = self._sql.execute(
+            f"SELECT {fires(':justification', ':at')}", {"justification": justification, "at": at}
         ).fetchone()
-        return bool(fires)
+        return bool(fired)
 
     def is_on(self, target: int, at: int) -> bool:
         """Return whether a switch was on at a revision. One seek."""
