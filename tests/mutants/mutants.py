@@ -204,6 +204,8 @@ MUTANTS = [
         "label is _STORED else label and label[0]\n"
         "            if rank is None:\n                heights",
         "True else None\n            if rank is None:\n                heights",
+        survives="Equivalent in belief: all uses of what went OUT are known to be dead and are not "
+        "asked for, and a rank of before is never below the rank of now.",
     ),
     Mutant("what lacks a premise fires", "heights.pop(justification, None)", "pass"),
     Mutant(
