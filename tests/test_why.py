@@ -80,6 +80,16 @@ def test_limits_are_marked_never_silent(memory: tms.Memory) -> None:
     assert len(why.steps[0].because) == 21
 
 
+def test_premises_that_come_from_one_justification_are_no_circle() -> None:
+    with tms.open(":memory:") as memory:
+        memory.source("S:1")
+        memory.justify(["F:1", "F:2"], "S:1")
+        memory.justify("F:3", "S:1", id="first")
+        memory.justify("F:3", ["F:1", "F:2"], id="second")
+        (step, *_) = memory.why("F:3")
+        assert [item.circular for item in step.because] == [False, False]
+
+
 @pytest.mark.parametrize("limits", [{"nodes": 0}, {"nodes": None}, {"nodes": True}, {"depth": -1}])
 def test_limits_out_of_range_are_refused(memory: tms.Memory, limits: dict[str, int]) -> None:
     with pytest.raises(tms.InvalidArgument):

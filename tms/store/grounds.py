@@ -108,7 +108,7 @@ class Grounds:
     def premises(self, justifications: Sequence[int]) -> dict[int, list[int]]:
         """Return what each justification needs."""
         needs: dict[int, list[int]] = {key: [] for key in justifications}
-        for justification, node in self._rows(_PREMISES, justifications):
+        for justification, node in self._rows(_PREMISES, list(needs)):
             needs[justification].append(node)
         return needs
 
