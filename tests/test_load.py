@@ -1,4 +1,6 @@
+import gc
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -281,3 +283,21 @@ def test_a_load_larger_than_what_is_kept_in_memory_ends_as_many_small_ones_do(
     assert 0 < memory.stats().believed < 12_000
     assert memory.report(memory.head).died == ()
     assert memory.verify(revisions=None)
+
+
+def test_the_cycle_collector_is_left_as_it_was_whatever_happens(memory: tms.Memory) -> None:
+    def failing() -> Iterator[dict[str, str]]:
+        yield {"source": "Feed:new"}
+        raise ZeroDivisionError
+
+    for rows in (failing(), [{"source": "no colon"}], [{"fact": "Fact:new"}]):
+        with suppress(ZeroDivisionError, tms.InvalidRef):
+            memory.load(rows)
+        assert gc.isenabled()
+    gc.disable()
+    try:
+        memory.load([{"fact": "Fact:newer"}])
+        memory.retract("Fact:newer")
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
