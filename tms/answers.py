@@ -30,8 +30,8 @@ class Revised(Model):
 class Diff(Model):
     """How two recorded commits differ. Falsy when they do not.
 
-    It tells the net difference: what came and went in between is not in it. From the later to the
-    earlier commit it is the mirror image.
+    It tells the net difference: what came and went in between is not in it, but for versions of
+    contents, which only grow. From the later to the earlier commit it is the mirror image.
 
     Attributes:
         before, after: the two commits, in the order asked.
@@ -41,7 +41,8 @@ class Diff(Model):
         new_justifications, missing_justifications: the same of justifications.
         retracted: what is switched off at ``after`` and was not at ``before``.
         unretracted: what was switched off at ``before`` and is not at ``after``.
-        revised: what was on record at both, with other contents.
+        revised: what was on record at both, with another version of its content as the newest; that
+            may say the same as before, if it was revised there and back.
     """
 
     before: Anchor

@@ -18,3 +18,5 @@ def uncollected() -> Iterator[None]:
     finally:
         if running:
             gc.enable()
+        else:
+            gc.disable()
