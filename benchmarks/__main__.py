@@ -68,15 +68,15 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="a small run that keeps nothing")
     parser.add_argument(
-        "--only", metavar="NAME", default="", help=f"of {', '.join(SECTIONS)}: those with this part"
+        "--only", metavar="NAME", help=f"of {', '.join(SECTIONS)}: those with this part"
     )
     parser.add_argument(
         "--debian", metavar="FILE", type=Path, default=CUT, help="all packages, instead of a cut"
     )
     given = parser.parse_args()
-    given.names = [name for name in SECTIONS if given.only in name]
-    if not given.names:
-        parser.error(f"no section is named like {given.only}.")
+    given.names = [name for name in SECTIONS if given.only is None or given.only in name]
+    if not given.names or given.only == "":
+        parser.error(f"no section is named like {given.only!r}.")
     if not given.debian.is_file():
         parser.error(f"there is no file {given.debian}.")
     return given

@@ -102,6 +102,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.limits", description=__doc__)
     parser.add_argument("--facts", type=int, default=30_000, help="size of the memory")
     n = parser.parse_args().facts
+    if n < 1:
+        parser.error("a memory has at least one fact.")
     rows = list(FAMILIES["memory"].rows(n))
     with tempfile.TemporaryDirectory() as folder:
         with tms.open(Path(folder, "load.db")) as memory:

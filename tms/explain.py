@@ -28,12 +28,8 @@ def why(
     """Return the derivation of a node or a justification at a revision; see ``Reader.why``."""
     explanation = _Explanation(connection, at, nodes)
     if named.role == JUSTIFICATION:
-        beliefs = Beliefs(connection)
-        if beliefs.fires(named.key, at):
-            start = explanation.grounds.premises([named.key])[named.key]
-        else:
-            start = []
-        believed = beliefs.fires(named.key, at)
+        believed = Beliefs(connection).fires(named.key, at)
+        start = explanation.grounds.premises([named.key])[named.key] if believed else []
     else:
         believed = explanation.grounds.standings([named.key])[named.key].is_in > 0
         start = [named.key] if believed else []
