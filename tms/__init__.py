@@ -7,6 +7,7 @@ was believed at any commit.
 """
 
 from tms.answers import Because, Diff, Revised, Step, Why
+from tms.asking import View
 from tms.batch import Batch
 from tms.errors import (
     Busy,
@@ -45,7 +46,6 @@ from tms.models import (
     Survivor,
     Verification,
 )
-from tms.reading import View
 from tms.refs import Anchor, Ref
 
 __all__ = [

@@ -6,13 +6,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from tms import history
+from tms.asking import View
 from tms.batch import Batch
 from tms.clock import Clock, checked
 from tms.content import canonical
 from tms.errors import InvalidArgument, InvalidContent
 from tms.interchange import PROGRESS, blocks
 from tms.models import Loaded, Report
-from tms.reading import View
 from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
 from tms.statement import check_premises, statement
 from tms.store import open_file

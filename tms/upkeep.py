@@ -3,16 +3,16 @@
 from collections.abc import Callable
 
 from tms import history
+from tms.asking import Questions
 from tms.batch import Writer
 from tms.clock import Clock
 from tms.errors import InvalidArgument, Misuse
 from tms.models import Stats, Verification
-from tms.reading import Reader
 from tms.store import Audit, Connection, versions
 from tms.verification import verify
 
 
-class Upkeep(Reader):
+class Upkeep(Questions):
     """The part of a memory that looks after the file."""
 
     def __init__(self, connection: Connection, clock: Clock) -> None:

@@ -1,0 +1,25 @@
+"""Answers to questions about belief: frozen models like every result."""
+
+from tms.answers.absence import Lack, Waiting, WhyNot
+from tms.answers.consequence import Impact, Reached
+from tms.answers.derivation import Because, Step, Why
+from tms.answers.difference import Diff, Revised
+from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
+
+__all__ = [
+    "Bearing",
+    "Because",
+    "Critical",
+    "Cuts",
+    "Diff",
+    "Environments",
+    "Impact",
+    "Lack",
+    "Origins",
+    "Reached",
+    "Revised",
+    "Step",
+    "Waiting",
+    "Why",
+    "WhyNot",
+]
