@@ -222,6 +222,13 @@ class Maker:
             by=self.pick((None, "oncall")),
         )
 
+    def supposable(self, seen: Snapshot) -> Batch:
+        """Return a batch of what can be asked as a preview, in the order of its parts."""
+        turns = [self.turn(seen, 2) for _ in range(self._choose(4))]
+        turns.sort(key=lambda turn: turn.on)
+        added = tuple(self.justify(seen) for _ in range(self._choose(3)))
+        return Batch((*turns, *added))
+
     def _several(
         self, seen: Snapshot, count: int, *, depth: int, as_rows: bool = False
     ) -> tuple[Command, ...]:
@@ -257,9 +264,11 @@ class Maker:
 
     def command(self, head: Snapshot) -> Command:
         """Return any command, turns of switches the most often."""
-        which = self._choose(11)
+        which = self._choose(12)
         if which < 4:
             return self.turn(head, 1 if which else 4)
+        if which == 11:
+            return self.supposable(head)
         if which < 6:
             return self.justify(head)
         if which < 8:

@@ -20,10 +20,11 @@ from differing import check_diffs
 from explaining import check_why
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
+from supposing import asked, check_impact, check_what_if, compare, preview
 
 import tms
+from tms.draft import Draft
 from tms.labelling import Changes, Network, Turned, settle
-from tms.pending import Pending
 from tms.store import SqlNetwork
 
 TALLY: Counter[str] = Counter()
@@ -56,7 +57,7 @@ class Harness(Player):
         self._after = ExitStack()
         for name, instead in (
             ("tms.batch.SqlNetwork", partial(SqlNetwork, wide=wide, ahead=ahead)),
-            ("tms.draft.Pending", partial(Pending, most=flush)),
+            ("tms.batch.Draft", partial(Draft, most=flush)),
             ("tms.pending.settle", self._settle),
         ):
             self._after.enter_context(patch(name, instead))
@@ -82,11 +83,18 @@ class Harness(Player):
     def do(self, command: Command) -> None:
         """Do a command on both, and compare all that can be seen of it."""
         before = self.world.head
+        what = asked(command, self.names)
+        previewed = None if what is None else preview(self.memory, what)
         answer = self.play(command)
         if self.world.head is before:
             self._nothing(answer)
+            if isinstance(previewed, tms.Report):
+                assert not previewed
         else:
             self._committed(before, answer)
+            if previewed is not None:
+                compare(command, previewed, self.memory.report(self.memory.head))
+                self.tally["previewed"] += 1
 
     def _nothing(self, answer: Any) -> None:
         self.tally["no commit"] += 1
@@ -257,6 +265,7 @@ class Harness(Player):
             self._check_labels(view, snapshot, limit=1000 if snapshot.revision % 8 else 7)
             for ref in list(snapshot.nodes)[snapshot.revision % 3 :: 3]:
                 check_why(view, snapshot, ref, self.names)
+            self._check_previews(view, snapshot)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
@@ -269,6 +278,24 @@ class Harness(Player):
             assert got.premises == tuple(sorted(said.premises, key=by_ref))
             assert got.derives == tuple(sorted(said.conclusions, key=by_ref))
             assert (got.rule, got.retracted) == (said.rule, said in self.world.head.off)
+
+    def _check_previews(self, view: tms.View, snapshot: Snapshot) -> None:
+        """Ask at an earlier commit what some changes would do, and what rests on some things."""
+        random = Random(snapshot.revision)
+        targets: list[Target] = [*snapshot.nodes, *snapshot.justifications]
+        if not targets:
+            return
+        for _ in range(2):
+            some = [
+                self.names.get(one, one) for one in random.sample(targets, min(3, len(targets)))
+            ]
+            cut = random.randrange(len(some) + 1)
+            known = [ref for ref in snapshot.nodes if not ref.startswith("F:new")]
+            said = {"justification": None, "premises": random.choices(known, k=2)}
+            added = [{**said, "derives": ["F:new"]}] if known and random.random() < 0.5 else []
+            what = {"retract": some[:cut], "unretract": some[cut:], "justify": added}
+            check_what_if(view, snapshot, what, self.names)
+        check_impact(view, snapshot, random.choice(targets), self.names)
 
     def _check_life(self, target: Target, ref: str) -> None:
         """Compare what is on record of one node or justification with the snapshots."""

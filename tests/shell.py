@@ -27,6 +27,8 @@ NEEDED = {
     "show": ["Feed:1"],
     "history": ["Feed:1"],
     "why": ["Block:1"],
+    "what-if": ["Feed:1"],
+    "impact": ["Feed:1"],
     "diff": [FIRST],
     "import": ["-"],
 }

@@ -84,6 +84,37 @@ def test_a_derivation_is_told_down_to_its_sources(path):
     assert run(path, "why", "Block:1", "--nodes", "0").exit_code == 2
 
 
+def test_what_if_is_what_retract_would_report_and_changes_nothing(path):
+    before = told(path, "head")
+    preview = json.loads(told(path, "what-if", "Feed:1", "--json"))
+    assert "commit     none, this is a preview" in told(path, "what-if", "Feed:1")
+    assert told(path, "head") == before
+    done = json.loads(told(path, "retract", "Feed:1", "--json"))
+    assert preview == {**done, "after": None}
+    back = json.loads(told(path, "what-if", "--unretract", "Feed:1", "--json"))
+    assert back["revived"] == ["Block:1", "Flag:1"]
+    added = '{"derives": "Flag:9", "premises": ["Flag:1"]}'
+    more = told(path, "what-if", "--unretract", "Feed:1", "--justify", added, "--json")
+    assert json.loads(more)["revived"] == ["Block:1", "Flag:1", "Flag:9"]
+    assert json.loads(told(path, "what-if", "Feed:1", "--at", before.strip(), "--json")) == preview
+    assert run(path, "what-if").exit_code == 2
+    assert run(path, "what-if", "Feed:9").exit_code == 3
+    for wrong in ("{", "[]", '{"retract": "Feed:1"}', '{"derives": "Flag:1"}'):
+        assert run(path, "what-if", "--justify", wrong).exit_code == 2
+
+
+def test_impact_counts_all_that_rests_on_something(path):
+    impact = json.loads(told(path, "impact", "Feed:1", "--json"))
+    assert (impact["died"], impact["survived"], impact["believed"]) == (2, 0, 2)
+    assert [(step["ref"], step["depth"]) for step in impact["reached"]] == [
+        ("Flag:1", 1),
+        ("Block:1", 2),
+    ]
+    assert "would die     2" in told(path, "impact", "Feed:1")
+    cut = json.loads(told(path, "impact", "Feed:1", "--nodes", "1", "--json"))
+    assert (len(cut["reached"]), cut["died"], cut["truncated"]) == (1, 2, True)
+
+
 def test_two_commits_are_compared_or_one_with_the_last(path):
     before = told(path, "head").strip()
     told(path, "retract", "Feed:1")

@@ -31,6 +31,13 @@ HOT = {
     "report": lambda m: m.report(m.head),
     "history": lambda m: m.history("State:0-0000001"),
     "why": lambda m: m.why("State:0-0000001"),
+    "what_if": lambda m: m.what_if(
+        retract="Pod:0000", unretract="Pod:0003", justify=[("New:maybe", "Pod:0001")]
+    ),
+    "what_if before": lambda m: m.as_of(recorded=m.report(m.head).before).what_if(
+        retract="Pod:0000"
+    ),
+    "impact": lambda m: m.impact("Pod:0000"),
     "diff": lambda m: m.diff(m.report(m.head).before, m.head),
     "as_of": lambda m: m.as_of(recorded=m.head).believes("Pod:0000"),
     "log": lambda m: list(m.log(after=m.head)),

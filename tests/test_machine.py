@@ -24,6 +24,7 @@ REACHED = {
     "survived": 200,
     "moved to other support": 100,
     "lost and derived again": 50,
+    "previewed": 200,
     "ring died": 20,
     "ring kept by a second ground": 50,
 }
@@ -73,6 +74,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(command=made(lambda maker, _: maker.axiom()))
     def axiom(self, command: Command) -> None:
+        self.step(self.harness.do, command)
+
+    @rule(command=made(lambda maker, head: maker.supposable(head)))
+    def suppose(self, command: Command) -> None:
         self.step(self.harness.do, command)
 
     @rule(command=made(lambda maker, head: maker.revise(head)))

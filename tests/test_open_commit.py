@@ -7,7 +7,7 @@ from unittest.mock import patch
 import pytest
 
 import tms
-from tms.pending import Pending
+from tms.draft import Draft
 
 
 def test_a_fact_that_gained_support_and_lost_it_again_in_one_batch_did_not_die() -> None:
@@ -25,7 +25,7 @@ def test_a_fact_that_gained_support_and_lost_it_again_in_one_batch_did_not_die()
 
 def test_a_fact_taken_in_before_its_source_goes_off_did_not_die() -> None:
     with (
-        patch("tms.draft.Pending", partial(Pending, most=1)),
+        patch("tms.batch.Draft", partial(Draft, most=1)),
         tms.open(":memory:") as memory,
     ):
         memory.source("S:1")
@@ -137,7 +137,7 @@ def test_a_justification_with_an_id_is_found_by_its_hash_in_the_batch_that_says_
 def test_a_load_keeps_few_of_its_rows_in_memory() -> None:
     rows = ({"source": f"S:{number}", "content": {"text": "x" * 4000}} for number in range(3000))
     with (
-        patch("tms.draft.Pending", partial(Pending, most=50)),
+        patch("tms.batch.Draft", partial(Draft, most=50)),
         tms.open(":memory:") as memory,
     ):
         tracemalloc.start()

@@ -103,9 +103,11 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "head",
         "history",
         "holding",
+        "impact",
         "log",
         "report",
         "scan",
+        "what_if",
         "why",
     }
 

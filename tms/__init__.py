@@ -6,7 +6,7 @@
 was believed at any commit.
 """
 
-from tms.answers import Because, Diff, Revised, Step, Why
+from tms.answers import Because, Diff, Impact, Reached, Revised, Step, Why
 from tms.asking import View
 from tms.batch import Batch
 from tms.errors import (
@@ -59,6 +59,7 @@ __all__ = [
     "Diff",
     "Event",
     "Finding",
+    "Impact",
     "InvalidAnchor",
     "InvalidArgument",
     "InvalidContent",
@@ -77,6 +78,7 @@ __all__ = [
     "Node",
     "NotATMSFile",
     "Page",
+    "Reached",
     "ReadOnly",
     "Ref",
     "Report",

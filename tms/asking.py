@@ -1,12 +1,17 @@
 """The questions that a memory and a view of its past answer alike."""
 
-from tms import comparison, explain, history
-from tms.answers import Diff, Why
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tms import comparison, consequences, explain, history
+from tms.answers import Diff, Impact, Why
 from tms.errors import InvalidArgument
+from tms.interchange import additions
 from tms.models import Event, Report
 from tms.reading import Reader
-from tms.refs import ref_of
+from tms.refs import ref_of, refs_of
 from tms.store import Connection
+from tms.supposing import Supposition
 
 
 class Questions(Reader):
@@ -67,15 +72,81 @@ class Questions(Reader):
 
         Source: Doyle 1979, on well-founded support.
         """
-        for name, limit, least in (("depth", depth, 0), ("nodes", nodes, 1)):
-            if limit is None and name == "depth":
-                continue
-            if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
-                raise InvalidArgument(f"{name} is {limit!r}.", hint=f"Give {least} or more.")
+        if depth is not None:
+            _check_limit("depth", depth, 0)
+        _check_limit("nodes", nodes, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
             return explain.why(self._connection, asked, named, at, depth=depth, nodes=nodes)
+
+    def what_if(
+        self,
+        *,
+        retract: object = (),
+        unretract: object = (),
+        justify: Iterable[Mapping[str, Any] | tuple[object, object]] = (),
+    ) -> Report:
+        """Return the report that a commit would have, without making it.
+
+        It is what ``memory.retract``, or ``memory.unretract``, or all three in one batch in this
+        order would report here, id for id, but for ``after``, which is None. Nothing is written
+        and no writer is held up.
+
+        Args:
+            retract: one ref or several to switch off.
+            unretract: one or several to switch on again.
+            justify: what to add: pairs (conclusions, premises), or interchange objects as for
+                ``load``: justifications and axioms, sources and facts.
+
+        Returns:
+            The report; falsy if it would change nothing.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: a ref names nothing here.
+            InvalidRef: one is no ref.
+            InvalidContent: an object of ``justify`` does not fit.
+            TMSError: whatever adding an object of ``justify`` would raise.
+
+        Cost: that of the commit. At another revision than the head it grows with all that rests on
+        what is switched off.
+        """
+        off, on, added = refs_of(retract), refs_of(unretract), additions(justify)
+        with self._connection.snapshot():
+            at = self._at()
+            for ref in (*off, *on):
+                self._named(ref, at)
+            supposed = Supposition(self._connection, at)
+            supposed.draft.turn(off, on=False)
+            supposed.draft.turn(on, on=True)
+            for add in added:
+                add(supposed.draft)
+            alone = {bool(off): "retract", bool(on): "unretract"}.get(True, "batch")
+            return supposed.report("batch" if added or (off and on) else alone)
+
+    def impact(self, ref: object, *, nodes: int = 1000) -> Impact:
+        """Return what retracting one thing would do to all that rests on it.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+            nodes: name at most so many of the facts reached, the nearest first. All are counted.
+
+        Returns:
+            The facts downstream, each with its fate, its depth and one shortest path; falsy if
+            nothing rests on it.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+            InvalidArgument: a limit is out of range.
+
+        Cost: grows with all that is downstream, not with the file.
+        """
+        _check_limit("nodes", nodes, 0)
+        with self._connection.snapshot():
+            at, asked = self._at(), ref_of(ref)
+            named = self._named(asked, at)
+            return consequences.impact(self._connection, asked, named, at, nodes=nodes)
 
     def diff(self, a: str, b: str) -> Diff:
         """Return how the commit ``b`` differs from the commit ``a``, in either direction.
@@ -113,3 +184,8 @@ class View(Questions):
 
     def __repr__(self) -> str:
         return f"<tms view of {self._connection.path} at revision {self._revision}>"
+
+
+def _check_limit(name: str, limit: object, least: int) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
+        raise InvalidArgument(f"{name} is {limit!r}.", hint=f"Give {least} or more.")

@@ -11,7 +11,7 @@ from tms.errors import (
     NoSuchNode,
 )
 from tms.labelling import Network
-from tms.pending import Mark, Pending
+from tms.pending import ROWS, Mark, Pending
 from tms.refs import JUSTIFICATION, Ref
 from tms.statement import Statement
 from tms.store import Head, Named, Record
@@ -41,14 +41,17 @@ class Draft:
         record: where to add.
         network: makes a view of the graph for one settlement.
         at: the time of the commit, in milliseconds.
+        most: how many added rows are kept in memory before they are written and labelled.
     """
 
-    def __init__(self, record: Record, network: Callable[[], Network], at: int) -> None:
+    def __init__(
+        self, record: Record, network: Callable[[], Network], at: int, *, most: int = ROWS
+    ) -> None:
         self._record = record
         self.base = record.head()
         self.revision = self.base.revision + 1
         self._at = max(at, self.base.at) if self.base.revision else at
-        self._rows = Pending(record, network, self.base)
+        self._rows = Pending(record, network, self.base, most=most)
         self._next_key = self.base.last_key + 1
         self._names: dict[Ref, Named | None] = {}  # None: looked up, and names nothing
         self._same: dict[bytes, Ref | None] = {}

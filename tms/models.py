@@ -149,7 +149,8 @@ class Report(Model):
     Attributes:
         op: the verb.
         changed: whether there was a commit.
-        before, after: the head before and after; the same when nothing changed.
+        before, after: the head before and after; the same when nothing changed. A preview of a
+            change has no ``after``.
         targets: the refs whose switch was turned; of a single declaration or revision, that ref.
         died: facts that went from IN to OUT.
         revived: facts that came IN.
@@ -190,7 +191,7 @@ class Report(Model):
             lines[0] += f" {', '.join(self.targets[:most])}{_more(' and ', self.targets, most)}"
         if self.reason is not None or self.by is not None:
             lines.append(f"  because    {self.reason or '-'}  (by {self.by or '-'})")
-        lines.append(f"  commit     {self.after}")
+        lines.append(f"  commit     {self.after or 'none, this is a preview'}")
         for name, items in (
             ("died", self.died),
             ("revived", self.revived),

@@ -31,7 +31,7 @@ class Pending:
     """
 
     def __init__(
-        self, record: Record, network: Callable[[], Network], base: Head, *, most: int = ROWS
+        self, record: Record, network: Callable[[], Network], base: Head, *, most: int
     ) -> None:
         self._record = record
         self._network = network

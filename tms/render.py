@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from tms.answers import Diff
+from tms.answers import Diff, Impact
 from tms.content import line
 from tms.models import Commit, Event, Justification, Node, Page, Report, Status, Verification
 from tms.refs import JUSTIFICATION, Anchor, Ref
@@ -35,7 +35,7 @@ def plain(result: object) -> str:
     """Return the whole text form of a result; its lines are neither wrapped nor cut."""
     if isinstance(result, Ref):
         return line(result)
-    text = result.text() if isinstance(result, Report | Diff) else str(result)
+    text = result.text() if isinstance(result, Report | Diff | Impact) else str(result)
     return "\n".join(map(line, text.split("\n")))
 
 
@@ -53,7 +53,7 @@ def _(report: Report) -> RenderableType:
     facts = _details()
     if report.reason is not None or report.by is not None:
         facts.add_row("because", _said(report.reason, report.by))
-    facts.add_row("commit", line(report.after))
+    facts.add_row("commit", line(report.after or "none, this is a preview"))
     facts.add_row("believed", f"{report.believed_before:,} → {report.believed_after:,}")
     parts: list[RenderableType] = [head, _indented(facts)]
     for word, refs, style in (("died", report.died, "red"), ("revived", report.revived, "green")):

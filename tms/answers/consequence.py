@@ -79,13 +79,13 @@ class Impact(Model):
             KeyError: it is none.
         """
         steps = {step.ref: step for step in self.reached}
-        step = steps[Ref(ref)]
-        path = [step.ref]
-        while step.previous is not None and step.through is not None:
-            path += [step.through, step.previous]
-            if step.previous not in steps:
-                break
-            step = steps[step.previous]
+        step: Reached | None = steps[Ref(ref)]
+        path: list[Ref] = []
+        while step is not None:
+            path += [ref for ref in (step.ref, step.through) if ref is not None]
+            if step.previous is not None and step.previous not in steps:
+                path.append(step.previous)
+            step = steps.get(step.previous) if step.previous is not None else None
         return tuple(reversed(path))
 
     def __str__(self) -> str:

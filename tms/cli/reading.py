@@ -1,11 +1,14 @@
 """The verbs that read. They never make a file."""
 
+from typing import Any
+
 import click
 
 import tms
 from tms import render
 from tms.cli.output import tell, tell_each
 from tms.cli.program import FAILED, Command, Door, verb
+from tms.content import parsed
 
 _kind_option = click.option("--kind", metavar="KIND", help="Only of this kind.")
 _ref = click.argument("ref", metavar="REF")
@@ -107,6 +110,68 @@ def why(
     """Show what REF rests on, down to sources and axioms."""
     with door.open() as memory:
         tell(_reader(memory, at).why(ref, depth=depth, nodes=nodes), as_json=as_json)
+
+
+@verb
+@click.argument("refs", metavar="[REF]...", nargs=-1)
+@click.option("--unretract", metavar="REF", multiple=True, help="Switch this on; repeat it.")
+@click.option(
+    "--justify",
+    "rows",
+    metavar="JSON",
+    multiple=True,
+    help='Add this, an object as for import: {"derives": …, "premises": …}; repeat it.',
+)
+@_at_option
+def what_if(
+    door: Door,
+    *,
+    refs: tuple[str, ...],
+    unretract: tuple[str, ...],
+    rows: tuple[str, ...],
+    at: str | None,
+    as_json: bool,
+) -> None:
+    """Report what retracting each REF would do, without doing it.
+
+    It is the report that retract would give; with --unretract and --justify, the one that all of
+    it in one commit would have.
+    """
+    if not (refs or unretract or rows):
+        raise click.UsageError("Name something to retract, --unretract or --justify.")
+    added = [{"justification": None, **row} if "derives" in row else row for row in map(_row, rows)]
+    with door.open() as memory:
+        reader = _reader(memory, at)
+        tell(reader.what_if(retract=refs, unretract=unretract, justify=added), as_json=as_json)
+
+
+def _row(text: str) -> dict[str, Any]:
+    try:
+        row = parsed(text)
+    except ValueError as error:
+        raise tms.InvalidContent(f"--justify cannot be read: {error}.", hint=_JUSTIFY) from None
+    if not isinstance(row, dict):
+        raise tms.InvalidContent(f"--justify is no JSON object: {text:.80}.", hint=_JUSTIFY)
+    return row
+
+
+_JUSTIFY = """Write for instance --justify '{"derives": "Flag:1", "premises": ["Feed:1"]}'."""
+
+
+@verb
+@_ref
+@click.option(
+    "--nodes",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    help="Name at most this many.",
+)
+@_at_option
+def impact(door: Door, *, ref: str, nodes: int, at: str | None, as_json: bool) -> None:
+    """Show what rests on REF and would die or survive without it."""
+    with door.open() as memory:
+        tell(_reader(memory, at).impact(ref, nodes=nodes), as_json=as_json)
 
 
 @verb

@@ -2,19 +2,23 @@
 
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
-``between`` about two of them, ``grounds`` of many nodes at one, ``audit`` reads all of it.
+``between`` about two of them, ``grounds`` of many nodes at one, ``adjacency`` walks the graph of
+one, ``imagined`` takes in a commit that is not made, ``audit`` reads all of it.
 """
 
+from tms.store.adjacency import Adjacency
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
 from tms.store.connection import Connection
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
+from tms.store.imagined import Imagined
 from tms.store.network import SqlNetwork
 from tms.store.record import Head, Named, Record
 
 __all__ = [
+    "Adjacency",
     "Audit",
     "Beliefs",
     "Between",
@@ -22,6 +26,7 @@ __all__ = [
     "Firing",
     "Grounds",
     "Head",
+    "Imagined",
     "Named",
     "NodeRow",
     "Record",

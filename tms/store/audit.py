@@ -98,6 +98,14 @@ class Audit:
             [(node, ranks[node], support) for node, support in supports.items()],
         )
 
+    def ranks(self) -> dict[int, int]:
+        """Return the ranks that a rebuilt cache has. Grows with the file.
+
+        Raises:
+            CorruptStore: a recorded support is circular or does not hold.
+        """
+        return self._ranks(dict(self._held()))
+
     def _held(self) -> list[tuple[int, int | None]]:
         rows: list[tuple[int, int | None]] = self._sql.execute(
             "SELECT t.node, t.support FROM transition AS t INDEXED BY transition_by_node"

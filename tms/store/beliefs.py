@@ -223,6 +223,11 @@ class Beliefs:
         (count,) = self._sql.execute(_MOVED, (revision, change)).fetchone()
         return int(count)
 
+    def last_revision(self) -> int:
+        """Return the number of the last commit; 0 if there is none. One seek."""
+        (last,) = self._sql.execute("SELECT ifnull(max(revision), 0) FROM commits").fetchone()
+        return int(last)
+
     def at(self, revision: int) -> int | None:
         """Return when a revision was committed, in milliseconds. One seek."""
         row = self._sql.execute("SELECT at FROM commits WHERE revision = ?", (revision,)).fetchone()

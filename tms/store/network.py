@@ -17,15 +17,16 @@ AHEAD = 256
 """How many keys are read at once, at most, where small waves follow one another closely."""
 
 
-class _Ways(NamedTuple):
+class Ways(NamedTuple):
     """One way along the graph as statements: for keys between two, and for the keys of a list."""
 
     between: str
     listed: str
 
 
-def _ways(statement: str) -> _Ways:
-    return _Ways(
+def ways(statement: str) -> Ways:
+    """Return a statement for keys between two, and for the keys of a list."""
+    return Ways(
         statement.format_map({"from": "", "on": "WHERE", "and": "AND", "keys": "BETWEEN ? AND ?"}),
         # CROSS JOIN keeps the list outermost, so that every key is a seek.
         statement.format_map(
@@ -39,22 +40,22 @@ def _ways(statement: str) -> _Ways:
     )
 
 
-_LABELS = _ways("SELECT l.node, l.rank, l.support FROM {from} cache_label AS l {on} l.node {keys}")
-_USES = _ways(
+_LABELS = ways("SELECT l.node, l.rank, l.support FROM {from} cache_label AS l {on} l.node {keys}")
+_USES = ways(
     "SELECT p.node, p.justification FROM {from} premise AS p INDEXED BY premise_by_node"
     " {on} p.node {keys}"
     " {and} NOT EXISTS (SELECT 1 FROM cache_off WHERE target = p.justification)"
 )
-_PREMISES = _ways(
+_PREMISES = ways(
     "SELECT p.justification, p.node, l.rank FROM {from} premise AS p"
     " LEFT JOIN cache_label AS l ON l.node = p.node WHERE p.justification {keys}"
 )
-_CONCLUSIONS = _ways(
+_CONCLUSIONS = ways(
     "SELECT d.justification, d.node, l.rank, l.support FROM {from} derive AS d"
     " LEFT JOIN cache_label AS l ON l.node = d.node WHERE d.justification {keys}"
     " AND NOT EXISTS (SELECT 1 FROM cache_off WHERE target = d.node)"
 )
-_DERIVATIONS = _ways(
+_DERIVATIONS = ways(
     "SELECT d.node, d.justification FROM {from} derive AS d INDEXED BY derive_by_node"
     " {on} d.node {keys}"
     " {and} NOT EXISTS (SELECT 1 FROM cache_off WHERE target = d.justification)"
@@ -72,11 +73,11 @@ class SqlNetwork:
 
     def __init__(self, connection: Connection, *, wide: int = WIDE, ahead: int = AHEAD) -> None:
         execute = connection.sql.execute
-        self._labels = _Relation(execute, _LABELS, wide, ahead)
-        self._uses = _Relation(execute, _USES, wide, ahead)
-        self._premises = _Relation(execute, _PREMISES, wide, ahead)
-        self._conclusions = _Relation(execute, _CONCLUSIONS, wide, ahead)
-        self._derivations = _Relation(execute, _DERIVATIONS, wide, ahead)
+        self._labels = Relation(execute, _LABELS, wide, ahead)
+        self._uses = Relation(execute, _USES, wide, ahead)
+        self._premises = Relation(execute, _PREMISES, wide, ahead)
+        self._conclusions = Relation(execute, _CONCLUSIONS, wide, ahead)
+        self._derivations = Relation(execute, _DERIVATIONS, wide, ahead)
 
     def labels(self, nodes: Sequence[int]) -> Iterable[tuple[int, int, int | None]]:
         """Yield (node, rank, support) of those that are IN."""
@@ -101,10 +102,10 @@ class SqlNetwork:
         return self._derivations.rows(facts)
 
 
-class _Relation:
+class Relation:
     """One way along the graph: from keys to rows that begin with the key."""
 
-    def __init__(self, execute: Callable[..., Any], ways: _Ways, wide: int, ahead: int) -> None:
+    def __init__(self, execute: Callable[..., Any], ways: Ways, wide: int, ahead: int) -> None:
         self._execute = execute
         self._between, self._listed = ways
         self._wide = wide

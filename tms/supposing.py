@@ -1,0 +1,170 @@
+"""What if: the report that a commit would have, worked out without making it.
+
+The very code that makes a commit runs on a record that keeps all additions in memory: a draft
+checks them, the labelling settles them, and the report is read off what moved.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tms import history
+from tms.draft import Draft
+from tms.errors import CorruptStore
+from tms.models import Report, Survivor
+from tms.refs import JUSTIFICATION, Ref
+from tms.store import Adjacency, Audit, Beliefs, Connection, Head, Imagined
+
+_UNLIMITED = 1 << 62
+
+
+class Outcome(NamedTuple):
+    """What a commit would do, by keys.
+
+    Attributes:
+        died, revived: facts that would go OUT, come IN.
+        lost: of each survivor, the justifications that would stop firing.
+        via: of each survivor, those that would fire.
+        support: of each survivor, the one that it would rest on.
+    """
+
+    died: list[int]
+    revived: list[int]
+    lost: dict[int, list[int]]
+    via: dict[int, list[int]]
+    support: dict[int, int]
+
+
+class Supposition:
+    """A commit on a revision that is not made.
+
+    Args:
+        connection: the file, in a snapshot.
+        at: the revision.
+    """
+
+    def __init__(self, connection: Connection, at: int) -> None:
+        self._beliefs = Beliefs(connection)
+        self._base = _head(self._beliefs, at)
+        audit = Audit(connection)
+        at_head = not connection.writing and self._beliefs.last_revision() == at
+        cached = at_head and audit.cache_stands()
+        # Without its cache, the head is labelled as a commit would find it, with the cache mended.
+        ranks = audit.ranks() if at_head and not cached else None
+        self.graph = Adjacency(connection, self._base, cached=cached)
+        self._imagined = Imagined(connection, self._base, self.graph, ranks)
+        imagined = self._imagined
+        self.draft = Draft(imagined, lambda: imagined, self._base.at, most=_UNLIMITED)
+
+    def report(self, op: str) -> Report:
+        """Settle, and return the report of it; its ``after`` is None, for there is no commit."""
+        if not self.draft.seal(op, None, None):
+            return history.nothing(self._beliefs, self._base.revision, op, None, None)
+        imagined = self._imagined
+        assert imagined.closed is not None
+        outcome = self.outcome()
+        keys = {*outcome.died, *outcome.revived, *outcome.lost, *imagined.off, *imagined.on}
+        for justifications in (*outcome.lost.values(), *outcome.via.values()):
+            keys.update(justifications)
+        refs = self._refs(keys)
+
+        def named(keys: Iterable[int]) -> tuple[Ref, ...]:
+            return tuple(sorted(refs[key] for key in keys))
+
+        def ids(keys: Iterable[int]) -> tuple[str, ...]:
+            return tuple(sorted(refs[key].id for key in keys))
+
+        return Report(
+            op=op,
+            changed=True,
+            before=history.anchor(self._beliefs, self._base.revision),
+            after=None,
+            targets=named(imagined.off | imagined.on),
+            died=named(outcome.died),
+            revived=named(outcome.revived),
+            survived_via=tuple(
+                Survivor(
+                    fact=refs[fact],
+                    via=ids(outcome.via[fact]),
+                    lost=ids(outcome.lost[fact]),
+                    support=refs[outcome.support[fact]].id,
+                )
+                for fact in sorted(outcome.lost, key=refs.__getitem__)
+            ),
+            reason=None,
+            by=None,
+            believed_before=self._base.believed,
+            believed_after=imagined.closed.believed,
+        )
+
+    def outcome(self) -> Outcome:
+        """Return what a settled commit would do."""
+        imagined = self._imagined
+        out = [node for node, (_, after) in imagined.moves.items() if after is None]
+        came = [node for node, (before, _) in imagined.moves.items() if before is None]
+        died = [node for node in out if _supported(imagined.moves[node][0])]
+        revived = [node for node in came if _supported(imagined.moves[node][1])]
+        revived += [node for node, label in imagined.labels_of_new.items() if _supported(label)]
+        lost, supports = self._lost(out)
+        derivations: dict[int, list[int]] = {fact: [] for fact in lost}
+        for fact, justification in imagined.derivations(list(lost)):
+            derivations[fact].append(justification)
+        fires = self._fires({key for keys in derivations.values() for key in keys})
+        via = {fact: [key for key in keys if key in fires] for fact, keys in derivations.items()}
+        for fact in lost:
+            moved = imagined.moves.get(fact)
+            if moved is not None and moved[1] is not None and moved[1][1] is not None:
+                supports[fact] = moved[1][1]
+            if supports[fact] not in via[fact]:
+                raise CorruptStore(
+                    f"{self._refs([fact])[fact]} rests on nothing that fires.",
+                    hint="Run tms verify; if only the cache is damaged, tms rebuild.",
+                )
+        return Outcome(died, revived, lost, via, supports)
+
+    def _lost(self, out: list[int]) -> tuple[dict[int, list[int]], dict[int, int]]:
+        """Return what stops firing for facts that stay IN, and what they rested on before."""
+        graph, imagined = self.graph, self._imagined
+        stopped = [key for _, key, off in graph.uses(out) if not off]
+        stopped += sorted(imagined.off)
+        stopped = list(dict.fromkeys(stopped))
+        fired = set(stopped)
+        for key, _, rank in graph.premises(stopped):
+            if rank is None:
+                fired.discard(key)
+        lost: dict[int, list[int]] = {}
+        supports: dict[int, int] = {}
+        gone = set(out)
+        for key, fact, rank, support, _ in graph.conclusions([k for k in stopped if k in fired]):
+            if rank is not None and fact not in gone and support is not None:
+                lost.setdefault(fact, []).append(key)
+                supports[fact] = support
+        return lost, supports
+
+    def _fires(self, justifications: set[int]) -> set[int]:
+        """Return those of some switched-on justifications whose premises would all be IN."""
+        imagined = self._imagined
+        fires = set(justifications)
+        for key, node, rank in imagined.premises(sorted(justifications)):
+            moved = imagined.moves.get(node)
+            is_in = rank is not None if moved is None else moved[1] is not None
+            if not is_in and node not in imagined.labels_of_new:
+                fires.discard(key)
+        return fires
+
+    def _refs(self, keys: Iterable[int]) -> dict[int, Ref]:
+        imagined = self._imagined
+        names = self._beliefs.names(sorted(keys))
+        names.update((key, node[:2]) for key, node in imagined.new.items())
+        names.update((key, (JUSTIFICATION, id)) for key, id in imagined.justified.items())
+        return {key: Ref.kept(*names[key]) for key in keys}
+
+
+def _supported(label: tuple[int, int | None] | None) -> bool:
+    return label is not None and label[1] is not None
+
+
+def _head(beliefs: Beliefs, at: int) -> Head:
+    if not at:
+        return Head(0, 0, 0, 0)
+    row = beliefs.commit(at)
+    return Head(at, row.at, beliefs.last_key(at), row.believed)
