@@ -48,6 +48,8 @@ def test_all_three_are_previewed_as_one_commit(memory: tms.Memory) -> None:
         justify=[
             ("Block:22", "Scan:1"),
             {"source": "Phone:1"},
+            {"source": "Phone:1", "content": {"number": 7}},
+            {"fact": "Flag:22", "content": {"v": 1}},
             {"justification": "call", "premises": ["Phone:1"], "derives": ["Call:1", "Flag:22"]},
             {"axiom": "Rule:1"},
         ],
@@ -56,7 +58,8 @@ def test_all_three_are_previewed_as_one_commit(memory: tms.Memory) -> None:
         memory.retract(["Feed:1", "justification:house"])
         memory.unretract("Scan:1")
         memory.justify("Block:22", "Scan:1")
-        memory.source("Phone:1")
+        memory.source("Phone:1", content={"number": 7})
+        memory.fact("Flag:22", content={"v": 1})
         memory.justify(["Call:1", "Flag:22"], "Phone:1", id="call")
         memory.axiom("Rule:1")
     assert same(preview, batch.report)

@@ -94,6 +94,8 @@ class Imagined(Record):
 
     def content(self, node: int) -> tuple[int, str | None]:
         """Return the newest content of a node at the revision, and its version."""
+        if node > self._base.last_key:
+            return (0, None)
         row = Beliefs(self._connection).node(node, self._base.revision)
         return (row.version or 0, row.content)
 
