@@ -53,7 +53,7 @@ CREATE INDEX content_by_revision ON content (revision, node);
 
 -- A justification: all its premises together derive each of its conclusions. Its ref is
 -- justification:<name>, or justification:<digest in hex> where it was given no name. The digest is
--- over premises, conclusions and rule: the same justification twice is one.
+-- over premises, conclusions, rule and window: the same justification twice is one.
 CREATE TABLE justification (
     justification INTEGER PRIMARY KEY,
     scope INTEGER NOT NULL REFERENCES scope (scope),
@@ -91,6 +91,21 @@ CREATE TABLE switch (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX switch_by_revision ON switch (revision, target, state);
 
+-- Valid time: when a source, a fact or a justification holds in the world, from valid_from on and no
+-- longer at valid_to, in microseconds since 1970 UTC; NULL is open. The newest row of a target
+-- counts; without a row it holds always. What does not hold supports as little as what is off.
+CREATE TABLE validity (
+    target INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    valid_from INTEGER CHECK (valid_from BETWEEN -62135596800000000 AND 253402300799999999),
+    valid_to INTEGER CHECK (valid_to BETWEEN -62135596800000000 AND 253402300799999999),
+    PRIMARY KEY (target, revision),
+    CHECK (valid_from < valid_to)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX validity_by_revision ON validity (revision, target);
+CREATE INDEX validity_by_start ON validity (valid_from, target) WHERE valid_from IS NOT NULL;
+CREATE INDEX validity_by_end ON validity (valid_to, target) WHERE valid_to IS NOT NULL;
+
 -- Each change of belief. A node without a row is OUT.
 CREATE TABLE transition (
     revision INTEGER NOT NULL,
@@ -110,7 +125,7 @@ CREATE TABLE cache_label (
     support INTEGER        -- the justification a fact rests on; NULL for a source
 ) STRICT;
 
--- What is switched off at the head.
+-- What supports nothing at the head: it is switched off, or outside its window.
 CREATE TABLE cache_off (
     target INTEGER PRIMARY KEY
 ) STRICT;
@@ -165,6 +180,12 @@ WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
         OR EXISTS (SELECT 1 FROM justification WHERE justification = NEW.target))
 BEGIN SELECT RAISE (ABORT, 'tms: a switch turns in an open commit, and the record is append-only'); END;
 
+CREATE TRIGGER validity_insert BEFORE INSERT ON validity
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR NOT (EXISTS (SELECT 1 FROM node WHERE node = NEW.target)
+        OR EXISTS (SELECT 1 FROM justification WHERE justification = NEW.target))
+BEGIN SELECT RAISE (ABORT, 'tms: a window is new in an open commit, and the record is append-only'); END;
+
 CREATE TRIGGER transition_insert BEFORE INSERT ON transition
 WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
 BEGIN SELECT RAISE (ABORT, 'tms: a belief changes in an open commit, and the record is append-only'); END;
@@ -177,6 +198,7 @@ CREATE TRIGGER justification_update BEFORE UPDATE ON justification BEGIN SELECT 
 CREATE TRIGGER premise_update BEFORE UPDATE ON premise BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER derive_update BEFORE UPDATE ON derive BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER switch_update BEFORE UPDATE ON switch BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER validity_update BEFORE UPDATE ON validity BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER transition_update BEFORE UPDATE ON transition BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 
 CREATE TRIGGER scope_delete BEFORE DELETE ON scope BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
@@ -187,6 +209,7 @@ CREATE TRIGGER justification_delete BEFORE DELETE ON justification BEGIN SELECT 
 CREATE TRIGGER premise_delete BEFORE DELETE ON premise BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER derive_delete BEFORE DELETE ON derive BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER switch_delete BEFORE DELETE ON switch BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER validity_delete BEFORE DELETE ON validity BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER transition_delete BEFORE DELETE ON transition BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 
 -- ---------------------------------------------------------------- views for people

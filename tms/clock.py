@@ -1,17 +1,22 @@
-"""Instants: where the time comes from, and how it is written."""
+"""Instants and windows: where the time comes from, how it is written, and what holds when."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from tms.errors import InvalidArgument, InvalidWindow
 
 Clock = Callable[[], datetime]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
+_MICROSECOND = timedelta(microseconds=1)
 
 FIRST, LAST = -62_135_596_800_000, 253_402_300_799_999
 """The instants that can be written, in milliseconds since 1970: the years 1 to 9999."""
+
+MILLI = 1_000
+"""How many microseconds are in a millisecond. Commits are told in these, windows in those."""
 
 
 def system_clock() -> datetime:
@@ -32,32 +37,118 @@ def checked(clock: Clock | None) -> Clock:
     return clock or system_clock
 
 
-def milliseconds(instant: datetime) -> int:
+class Window(NamedTuple):
+    """When something holds in the world: from ``start`` on, and no longer at ``end``.
+
+    Both are microseconds since 1970 in UTC; None is open.
+    """
+
+    start: int | None
+    end: int | None
+
+    def holds(self, instant: int) -> bool:
+        """Return whether an instant, in microseconds, is inside."""
+        return (self.start is None or self.start <= instant) and (
+            self.end is None or instant < self.end
+        )
+
+    @property
+    def bounds(self) -> tuple[int, ...]:
+        """The bounds that it has."""
+        return tuple(bound for bound in self if bound is not None)
+
+
+ALWAYS = Window(None, None)
+
+
+def window(valid_from: object, valid_to: object) -> Window:
+    """Return the window between two instants.
+
+    Args:
+        valid_from: see ``instant``; None is open.
+        valid_to: likewise.
+
+    Raises:
+        InvalidWindow: one is no instant, or nothing lies between them.
+    """
+    start, end = (None if bound is None else instant(bound) for bound in (valid_from, valid_to))
+    if start is not None and end is not None and start >= end:
+        raise InvalidWindow(
+            f"nothing lies between valid_from {told(start)} and valid_to {told(end)}.",
+            hint="valid_from must be before valid_to; leave one out if it is open.",
+            ids=(told(start), told(end)),
+        )
+    return Window(start, end)
+
+
+def instant(given: object) -> int:
+    """Return an instant in whole microseconds since 1970.
+
+    Args:
+        given: an aware ``datetime``, or ISO 8601 text with an offset: ``2026-07-21T12:00:00Z``.
+
+    Raises:
+        InvalidWindow: it is neither, has no time zone, is finer than a microsecond, or is outside
+            the years 1 to 9999 in UTC.
+    """
+    if isinstance(given, str):
+        given = _parsed(given)
+    if not isinstance(given, datetime):
+        raise InvalidWindow(f"not an instant: {given!r:.80}.", hint=_AWARE)
+    if given.tzinfo is None or given.utcoffset() is None:
+        raise InvalidWindow(
+            f"instant without a time zone: {given.isoformat()}.",
+            hint=_AWARE,
+            ids=(given.isoformat(),),
+        )
+    at = (given - _EPOCH) // _MICROSECOND
+    if not FIRST <= at // MILLI <= LAST:
+        raise InvalidWindow(
+            f"an instant outside the years 1 to 9999 in UTC: {given.isoformat()}.",
+            hint="Check the clock.",
+            ids=(given.isoformat(),),
+        )
+    return at
+
+
+def _parsed(text: str) -> datetime:
+    if not _ISO.fullmatch(text):
+        raise InvalidWindow(f"not an instant: {text!r:.80}.", hint=_AWARE, ids=(text,))
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidWindow(f"{text} is no instant: {error}.", hint=_AWARE, ids=(text,)) from None
+
+
+_ISO = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6}0*)?)?"
+    r"(Z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+_AWARE = (
+    "Give an aware datetime, for instance datetime.now(timezone.utc), or text with an offset, "
+    "for instance 2026-07-21T12:00:00Z."
+)
+
+
+def moment(at: int) -> datetime:
+    """Return microseconds since 1970 as a ``datetime`` in UTC."""
+    return _EPOCH + timedelta(microseconds=at)
+
+
+def told(at: int) -> str:
+    """Write microseconds since 1970 as ISO 8601 in UTC, with as many decimals as it needs."""
+    return moment(at).replace(tzinfo=None).isoformat() + "Z"
+
+
+def milliseconds(given: datetime) -> int:
     """Return whole milliseconds since 1970, rounded down, so a printed time is never late.
 
     Raises:
-        InvalidWindow: ``instant`` is no ``datetime``, has no time zone, or is outside the years 1
-            to 9999 in UTC.
+        InvalidWindow: it is no aware ``datetime``, or is outside the years 1 to 9999 in UTC.
     """
-    if not isinstance(instant, datetime):
-        raise InvalidWindow(
-            f"not an instant: {instant!r}.",
-            hint="Give an aware datetime, for instance datetime.now(timezone.utc).",
-        )
-    if instant.tzinfo is None or instant.utcoffset() is None:
-        raise InvalidWindow(
-            f"instant without a time zone: {instant.isoformat()}.",
-            hint="Give an aware datetime, for instance datetime.now(timezone.utc).",
-            ids=(instant.isoformat(),),
-        )
-    at = (instant - _EPOCH) // _MILLISECOND
-    if not FIRST <= at <= LAST:
-        raise InvalidWindow(
-            f"an instant outside the years 1 to 9999 in UTC: {instant.isoformat()}.",
-            hint="Check the clock.",
-            ids=(instant.isoformat(),),
-        )
-    return at
+    if not isinstance(given, datetime):
+        raise InvalidWindow(f"not an instant: {given!r:.80}.", hint=_AWARE)
+    return instant(given) // MILLI
 
 
 def written(at: int) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from tms.clock import ALWAYS, Window, told
 from tms.errors import (
     ContentConflict,
     InvalidJustification,
@@ -15,6 +16,7 @@ from tms.pending import ROWS, Mark, Pending
 from tms.refs import JUSTIFICATION, Ref
 from tms.statement import Statement
 from tms.store import Head, Named, Record
+from tms.turning import Turning, TurningMark
 
 _NAMES = 200_000
 _SHORT = 80
@@ -26,7 +28,7 @@ class DraftMark(NamedTuple):
     rows: Mark
     next_key: int
     contents: dict[int, tuple[int, str]]
-    switches: dict[int, tuple[bool, str]]
+    turning: TurningMark
     counts: dict[str, int]
     reasons: list[str]
     by: list[str]
@@ -42,10 +44,18 @@ class Draft:
         network: makes a view of the graph for one settlement.
         at: the time of the commit, in milliseconds.
         most: how many added rows are kept in memory before they are written and labelled.
+        standing: the instant, in microseconds, at which all stands; by default time passes from
+            the last commit to ``at``.
     """
 
     def __init__(
-        self, record: Record, network: Callable[[], Network], at: int, *, most: int = ROWS
+        self,
+        record: Record,
+        network: Callable[[], Network],
+        at: int,
+        *,
+        most: int = ROWS,
+        standing: int | None = None,
     ) -> None:
         self._record = record
         self.base = record.head()
@@ -56,7 +66,7 @@ class Draft:
         self._names: dict[Ref, Named | None] = {}  # None: looked up, and names nothing
         self._same: dict[bytes, Ref | None] = {}
         self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
-        self._switches: dict[int, tuple[bool, str]] = {}
+        self._turning = Turning(record, self.base, self._at, standing)
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
         self._reasons: list[str] = []
         self._by: list[str] = []
@@ -120,16 +130,18 @@ class Draft:
 
     # ------------------------------------------------------------ adding
 
-    def declare(self, ref: Ref, role: str, content: str | None) -> None:
+    def declare(
+        self, ref: Ref, role: str, content: str | None, window: Window | None = None
+    ) -> None:
         """Add a node, or its first content, or nothing if all that is on record already.
 
         Raises:
             InvalidRef: its kind is reserved.
-            ContentConflict: it is of the other role, or has other content.
+            ContentConflict: it is of the other role, or has other content or another window.
         """
         found = self.find(ref)
         if found is None:
-            key = self._add_node(ref, role).key
+            key = self._add_node(ref, role, window or ALWAYS).key
             if content is not None:
                 self._rows.add_content(key, content)
             self._relieve()
@@ -138,6 +150,12 @@ class Draft:
             raise ContentConflict(
                 f"{ref} is a {found.role} already, not a {role}.",
                 hint="One ref names one thing; give the other another id.",
+                ids=(ref,),
+            )
+        if window is not None and window != (held := self._turning.window(found.key)):
+            raise ContentConflict(
+                f"{ref} is valid {_between(held)}, not {_between(window)}.",
+                hint=f"To change that, memory.revise({str(ref)!r}, valid_from=..., valid_to=...).",
                 ids=(ref,),
             )
         if content is None:
@@ -152,7 +170,7 @@ class Draft:
                 ids=(ref,),
             )
 
-    def _add_node(self, ref: Ref, role: str) -> Named:
+    def _add_node(self, ref: Ref, role: str, window: Window = ALWAYS) -> Named:
         kind = ref.kind
         if kind == JUSTIFICATION:
             raise InvalidRef(
@@ -162,7 +180,7 @@ class Draft:
             )
         key = self._key()
         named = self._names[ref] = Named(key, role, self.revision)
-        self._rows.add_node(key, kind, ref.id, role)
+        self._rows.add_node(key, kind, ref.id, role, idle=self._turning.outside(key, role, window))
         self._counts[role] += 1
         return named
 
@@ -173,8 +191,8 @@ class Draft:
         first = self._rows.content(key)
         return self._record.content(key) if first is None else (1, first)
 
-    def revise(self, ref: Ref, content: str) -> None:
-        """Add a content version, unless it says the same as the newest.
+    def revise(self, ref: Ref, content: str | None, window: Window | None = None) -> None:
+        """Add a content version, or another window, unless they say the same as the newest.
 
         Raises:
             NoSuchNode: the ref names nothing.
@@ -183,15 +201,18 @@ class Draft:
         found = self.named(ref)
         if found.role == JUSTIFICATION:
             raise InvalidRef(
-                f"{ref} has no content to revise.",
+                f"{ref} has nothing to revise.",
                 hint="Retract it and justify anew.",
                 ids=(ref,),
             )
-        version, kept = self._content_before(found.key)
-        if content == kept:
-            self._contents.pop(found.key, None)
-        else:
-            self._contents[found.key] = (version + 1, content)
+        if content is not None:
+            version, kept = self._content_before(found.key)
+            if content == kept:
+                self._contents.pop(found.key, None)
+            else:
+                self._contents[found.key] = (version + 1, content)
+        if window is not None:
+            self._turning.revise(found, window)
 
     def justify(self, said: Statement) -> Ref:
         """Add a justification, and those of its conclusions that are new; return its ref.
@@ -216,7 +237,10 @@ class Draft:
             (fact or self._add_node(conclusion, "fact")).key
             for conclusion, fact in zip(said.conclusions, facts, strict=True)
         ]
-        self._rows.add_justification(key, said.name, said.digest, said.rule, needs, derived)
+        idle = self._turning.outside(key, JUSTIFICATION, said.window)
+        self._rows.add_justification(
+            key, said.name, said.digest, said.rule, needs, derived, idle=idle
+        )
         self._relieve()
         return ref
 
@@ -241,7 +265,7 @@ class Draft:
         if said.name is not None and said.ref != known and self.find(said.ref) is not None:
             raise ContentConflict(
                 f"{said.ref} says something else already.",
-                hint="The same id is the same premises, conclusions and rule; give another.",
+                hint="The same id is the same premises, conclusions, rule, window; give another.",
                 ids=(said.ref,),
             )
         return known
@@ -253,12 +277,7 @@ class Draft:
             NoSuchNode, NoSuchJustification: one of the refs names nothing.
         """
         for named in [self.named(ref) for ref in refs]:
-            key = named.key
-            if key in self._switches:
-                if self._switches[key][0] != on:
-                    del self._switches[key]
-            elif self._record.is_off(key) == on:
-                self._switches[key] = (on, named.role)
+            self._turning.turn(named, on=on)
 
     def say(self, reason: str | None, by: str | None) -> None:
         """Note why a part of the commit was made, and by whom."""
@@ -277,7 +296,7 @@ class Draft:
     @property
     def turned(self) -> int:
         """How many switches will have been turned."""
-        return len(self._switches)
+        return self._turning.count
 
     @property
     def head(self) -> Head:
@@ -293,15 +312,16 @@ class Draft:
 
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
         """Settle and close the commit; return False, with nothing written, if it is empty."""
-        if not (self._contents or self._switches or self._next_key > self.base.last_key + 1):
+        passed = self._turning.passed()
+        new = self._contents or self._turning or self._next_key > self.base.last_key + 1
+        if not (new or (op == "settle" and passed)):
             return False
         self._rows.write()
         record = self._record
         record.add_contents(
             [(key, version, self.revision, text) for key, (version, text) in self._contents.items()]
         )
-        record.turn(self.revision, ((key, state) for key, (state, _) in self._switches.items()))
-        self._rows.settle(self._switches)
+        self._rows.settle(self._turning.write(self.revision, passed))
         record.add_commit(
             self.head,
             op,
@@ -319,7 +339,7 @@ class Draft:
             rows,
             self._next_key,
             dict(self._contents),
-            dict(self._switches),
+            self._turning.mark(),
             dict(self._counts),
             list(self._reasons),
             list(self._by),
@@ -330,9 +350,17 @@ class Draft:
         self._rows.restore(mark.rows)
         self._names, self._same = {}, {}
         self._next_key = mark.next_key
-        self._contents, self._switches = dict(mark.contents), dict(mark.switches)
+        self._contents = dict(mark.contents)
+        self._turning.restore(mark.turning)
         self._counts = dict(mark.counts)
         self._reasons, self._by = list(mark.reasons), list(mark.by)
+
+
+def _between(window: Window) -> str:
+    start, end = (None if bound is None else told(bound) for bound in window)
+    if start is None and end is None:
+        return "always"
+    return " ".join(filter(None, [start and f"from {start}", end and f"until {end}"]))
 
 
 def _short(text: str) -> str:

@@ -50,13 +50,16 @@ class Pending:
         self._contents: dict[int, str] = {}
         self._justifications: list[tuple[int, str | None, bytes, str | None, int]] = []
         self._premises: list[tuple[int, int]] = []
+        self._idle: list[int] = []
         self._conclusions: list[tuple[int, int]] = []
 
-    def add_node(self, key: int, kind: str, id: str, role: str) -> None:
-        """Add a node."""
+    def add_node(self, key: int, kind: str, id: str, role: str, *, idle: bool) -> None:
+        """Add a node; ``idle`` if it is outside its window."""
         self._added = True
         self._nodes.append((key, kind, id, role, self._revision))
-        if role == "source":
+        if idle:
+            self._idle.append(key)
+        elif role == "source":
             self._sources.append(key)
 
     def add_content(self, key: int, content: str) -> None:
@@ -75,12 +78,14 @@ class Pending:
         rule: str | None,
         premises: list[int],
         conclusions: list[int],
+        *,
+        idle: bool,
     ) -> None:
-        """Add a justification with its edges."""
+        """Add a justification with its edges; ``idle`` if it is outside its window."""
         self._justifications.append((key, name, digest, rule, self._revision))
         self._premises += [(key, node) for node in sorted(premises)]
         self._conclusions += [(key, node) for node in sorted(conclusions)]
-        self._justified.append(key)
+        (self._idle if idle else self._justified).append(key)
 
     @property
     def many(self) -> bool:
@@ -101,6 +106,8 @@ class Pending:
             record.add_justifications(self._justifications)
             record.add_premises(self._premises)
             record.add_conclusions(self._conclusions)
+        if self._idle:
+            record.idle(self._idle, ())
         self._clear()
 
     def take_in(self) -> None:
@@ -109,14 +116,15 @@ class Pending:
         self._settle(Turned(sources_on=self._sources, justifications_on=self._justified))
         self._sources, self._justified = [], []
 
-    def settle(self, switches: dict[int, tuple[bool, str]]) -> None:
-        """Label what is written, with the switches as they are now, and record the beliefs.
+    def settle(self, turned: dict[int, tuple[bool, str]]) -> None:
+        """Label what is written, and record the beliefs.
 
         Args:
-            switches: of each target that was turned, whether it is on now, and its role.
+            turned: of each target that supports no longer, or again, whether it does now, and its
+                role.
         """
-        off = [(key, role) for key, (on, role) in switches.items() if not on]
-        on = [(key, role) for key, (on, role) in switches.items() if on]
+        off = [(key, role) for key, (on, role) in turned.items() if not on]
+        on = [(key, role) for key, (on, role) in turned.items() if on]
         gone = {key for key, _ in off}
         self._settle(
             Turned(

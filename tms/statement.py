@@ -4,6 +4,7 @@ import hashlib
 import json
 from typing import NamedTuple
 
+from tms.clock import ALWAYS, Window
 from tms.content import check_text
 from tms.errors import InvalidJustification
 from tms.refs import JUSTIFICATION, Ref, is_digest
@@ -15,6 +16,7 @@ class Statement(NamedTuple):
     Attributes:
         conclusions, premises: each once, in the order given.
         rule: what it was drawn by.
+        window: when it holds.
         name: the id it was given, unless that is its digest.
         digest: a hash of what it says, the same in any order of its premises and conclusions.
     """
@@ -22,6 +24,7 @@ class Statement(NamedTuple):
     conclusions: list[Ref]
     premises: list[Ref]
     rule: str | None
+    window: Window
     name: str | None
     digest: bytes
 
@@ -32,7 +35,11 @@ class Statement(NamedTuple):
 
 
 def statement(
-    conclusions: list[Ref], premises: list[Ref], rule: str | None, id: str | None
+    conclusions: list[Ref],
+    premises: list[Ref],
+    rule: str | None,
+    id: str | None,
+    window: Window = ALWAYS,
 ) -> Statement:
     """Put a justification together.
 
@@ -59,7 +66,7 @@ def statement(
         for ref in refs:
             if ref.startswith(_PREFIX):
                 raise InvalidJustification(f"{ref} cannot be a {place}.", hint=who, ids=(ref,))
-    digest = _digest(conclusions, premises, rule)
+    digest = _digest(conclusions, premises, rule, window)
     hexed = digest.hex()
     if id is not None and id != hexed and is_digest(id):
         raise InvalidJustification(
@@ -67,7 +74,7 @@ def statement(
             hint="Give no id, or one that is not 32 hex digits.",
             ids=(id,),
         )
-    return Statement(conclusions, premises, rule, None if id == hexed else id, digest)
+    return Statement(conclusions, premises, rule, window, None if id == hexed else id, digest)
 
 
 def check_premises(premises: list[Ref], conclusions: list[Ref]) -> None:
@@ -84,10 +91,14 @@ def check_premises(premises: list[Ref], conclusions: list[Ref]) -> None:
         )
 
 
-def _digest(conclusions: list[Ref], premises: list[Ref], rule: str | None) -> bytes:
-    """Hash the JSON ``[[premises], [conclusions], rule]``, both lists sorted as text."""
+def _digest(conclusions: list[Ref], premises: list[Ref], rule: str | None, window: Window) -> bytes:
+    """Hash the JSON ``[[premises], [conclusions], rule]``, both lists sorted as text.
+
+    If it does not hold always, ``[valid_from, valid_to]`` in microseconds is a fourth item.
+    """
     ruled = "null" if rule is None else _quoted(rule)
-    said = f"[[{_listed(premises)}], [{_listed(conclusions)}], {ruled}]"
+    held = "" if window == ALWAYS else f", {json.dumps(window)}"
+    said = f"[[{_listed(premises)}], [{_listed(conclusions)}], {ruled}{held}]"
     return hashlib.blake2b(said.encode(), digest_size=16).digest()
 
 

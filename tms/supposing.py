@@ -12,7 +12,7 @@ from tms.draft import Draft
 from tms.errors import CorruptStore
 from tms.models import Report, Survivor
 from tms.refs import JUSTIFICATION, Ref
-from tms.store import Adjacency, Audit, Beliefs, Connection, Head, Imagined
+from tms.store import Beliefs, Connection, Imagined
 
 _UNLIMITED = 1 << 62
 
@@ -40,20 +40,29 @@ class Supposition:
     Args:
         connection: the file, in a snapshot.
         at: the revision.
+        now: the time of the commit, in milliseconds; that of the revision by default.
+        standing: the instant, in microseconds, at which all stands: no time passes to the commit.
     """
 
-    def __init__(self, connection: Connection, at: int) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        at: int,
+        *,
+        now: int | None = None,
+        standing: int | None = None,
+    ) -> None:
         self._beliefs = Beliefs(connection)
-        self._base = _head(self._beliefs, at)
-        audit = Audit(connection)
-        at_head = not connection.writing and self._beliefs.last_revision() == at
-        cached = at_head and audit.cache_stands()
-        # Without its cache, the head is labelled as a commit would find it, with the cache mended.
-        ranks = audit.ranks() if at_head and not cached else None
-        self.graph = Adjacency(connection, self._base, cached=cached)
-        self._imagined = Imagined(connection, self._base, self.graph, ranks)
-        imagined = self._imagined
-        self.draft = Draft(imagined, lambda: imagined, self._base.at, most=_UNLIMITED)
+        self._imagined = imagined = Imagined(connection, at)
+        self._base = base = imagined.head()
+        self.graph = imagined.graph
+        self.draft = Draft(
+            imagined,
+            lambda: imagined,
+            base.at if now is None else now,
+            most=_UNLIMITED,
+            standing=standing,
+        )
 
     def report(self, op: str) -> Report:
         """Settle, and return the report of it; its ``after`` is None, for there is no commit."""
@@ -62,7 +71,7 @@ class Supposition:
         imagined = self._imagined
         assert imagined.closed is not None
         outcome = self.outcome()
-        keys = {*outcome.died, *outcome.revived, *outcome.lost, *imagined.off, *imagined.on}
+        keys = {*outcome.died, *outcome.revived, *outcome.lost, *imagined.switched}
         for justifications in (*outcome.lost.values(), *outcome.via.values()):
             keys.update(justifications)
         refs = self._refs(keys)
@@ -78,7 +87,7 @@ class Supposition:
             changed=True,
             before=history.anchor(self._beliefs, self._base.revision),
             after=None,
-            targets=named(imagined.off | imagined.on),
+            targets=named(imagined.switched),
             died=named(outcome.died),
             revived=named(outcome.revived),
             survived_via=tuple(
@@ -161,10 +170,3 @@ class Supposition:
 
 def _supported(label: tuple[int, int | None] | None) -> bool:
     return label is not None and label[1] is not None
-
-
-def _head(beliefs: Beliefs, at: int) -> Head:
-    if not at:
-        return Head(0, 0, 0, 0)
-    row = beliefs.commit(at)
-    return Head(at, row.at, beliefs.last_key(at), row.believed)

@@ -10,12 +10,12 @@ from tms.store.adjacency import Adjacency
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
-from tms.store.connection import Connection
+from tms.store.connection import Connection, Overlay
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
 from tms.store.network import SqlNetwork
-from tms.store.record import Head, Named, Record
+from tms.store.record import Head, Named, Passed, Record
 
 __all__ = [
     "Adjacency",
@@ -29,6 +29,8 @@ __all__ = [
     "Imagined",
     "Named",
     "NodeRow",
+    "Overlay",
+    "Passed",
     "Record",
     "Recorded",
     "SqlNetwork",

@@ -8,7 +8,7 @@ record, which keeps supports and no ranks; what is to be settled there gives its
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tms.store.beliefs import is_in, is_on
+from tms.store.beliefs import is_in, support, works
 from tms.store.connection import Connection
 from tms.store.network import AHEAD, WIDE, Relation, ways
 from tms.store.record import Head
@@ -20,8 +20,8 @@ Row = tuple[Any, ...]
 class Adjacency:
     """What is on record at a revision, by ways along the graph.
 
-    A rank of None means OUT; of the record, any rank is 0. ``off`` tells whether the switch of a
-    justification or of a fact is off.
+    A rank of None means OUT; of the record, any rank is 0. ``off`` tells whether a justification or
+    a fact is switched off or outside its window.
 
     Args:
         connection: the file.
@@ -94,7 +94,7 @@ class Adjacency:
         return self._derivations.rows(facts)
 
     def is_off(self, target: int) -> bool:
-        """Return whether a switch is off. One seek."""
+        """Return whether a target is switched off or outside its window. Two seeks."""
         (off,) = self._execute(self._switch, (target,)).fetchone()
         return bool(off)
 
@@ -107,14 +107,11 @@ def _labels(at: str, *, cached: bool) -> tuple[Any, Any]:
         )
     return (
         lambda node: f"CASE WHEN {is_in(node, at)} THEN 0 END",
-        lambda node: (
-            f"(SELECT support FROM transition AS m WHERE m.node = {node} AND m.revision <= {at}"
-            " ORDER BY m.revision DESC LIMIT 1)"
-        ),
+        lambda node: support(node, at),
     )
 
 
 def _off(at: str, *, cached: bool) -> Any:
     if cached:
         return "EXISTS (SELECT 1 FROM cache_off WHERE target = {0})".format
-    return lambda target: f"{is_on(target, at)} = 0"
+    return lambda target: f"NOT {works(target, at)}"

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
+from tms.store.beliefs import works
 from tms.store.connection import Connection
 from tms.store.file import FORMAT
 from tms.store.layout import schema, statements
@@ -21,6 +22,7 @@ COLUMNS = {
     "premise": ("justification", "node"),
     "derive": ("justification", "node"),
     "switch": ("revision", "target", "state"),
+    "validity": ("revision", "target", "valid_from", "valid_to"),
     "transition": ("revision", "node", "change", "support"),
     "cache_label": ("node", "rank", "support"),
     "cache_off": ("target", "1"),
@@ -87,9 +89,12 @@ class Audit:
         for statement in statements(schema()):
             if "CREATE TABLE cache_" in statement or "INSERT INTO cache_" in statement:
                 self._sql.execute(statement)
+        last = "(SELECT max(revision) FROM commits)"
         self._sql.execute(
-            "INSERT INTO cache_off (target) SELECT s.target FROM switch AS s WHERE s.state = 0"
-            " AND s.revision = (SELECT max(revision) FROM switch WHERE target = s.target)"
+            "INSERT INTO cache_off (target)"
+            " SELECT b.target"
+            " FROM (SELECT target FROM switch UNION SELECT target FROM validity) AS b"
+            f" WHERE NOT {works('b.target', last)}"
         )
         supports = dict(self._held())
         ranks = self._ranks(supports)
@@ -190,7 +195,7 @@ class Audit:
         """Return the rows whose revision was never committed."""
         return [
             f"{table} row of revision {revision}"
-            for table in ("node", "content", "justification", "switch", "transition")
+            for table in ("node", "content", "justification", "switch", "validity", "transition")
             for (revision,) in self._sql.execute(
                 f"SELECT revision FROM {table} WHERE revision NOT IN (SELECT revision FROM commits)"
             ).fetchall()

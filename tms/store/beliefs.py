@@ -3,16 +3,30 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from tms.clock import ALWAYS, MILLI, Window
 from tms.store.connection import Connection
-from tms.store.record import SHARED
+from tms.store.record import SHARED, Head
 
+# What differs at another instant than that of the commit stands in temp.overlay; see ``Overlay``.
 _CHANGE = (
-    "(SELECT change FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
-    " ORDER BY t.revision DESC LIMIT 1)"
+    "ifnull((SELECT change FROM temp.overlay AS o WHERE o.node = {node}),"
+    " (SELECT change FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
+    " ORDER BY t.revision DESC LIMIT 1))"
 )
 _SUPPORT = (
-    "(SELECT support FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
-    " ORDER BY t.revision DESC LIMIT 1)"
+    "CASE WHEN EXISTS (SELECT 1 FROM temp.overlay AS o WHERE o.node = {node})"
+    " THEN (SELECT support FROM temp.overlay AS o WHERE o.node = {node})"
+    " ELSE (SELECT support FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
+    " ORDER BY t.revision DESC LIMIT 1) END"
+)
+_MOMENT = (
+    "ifnull((SELECT instant FROM temp.moment WHERE id = 0),"
+    " (SELECT 1000 * at FROM commits WHERE revision = {at}))"
+)
+_INSIDE = (
+    f"ifnull((SELECT ifnull(v.valid_from <= {_MOMENT}, 1) AND ifnull({_MOMENT} < v.valid_to, 1)"
+    " FROM validity AS v WHERE v.target = {target} AND v.revision <= {at}"
+    " ORDER BY v.revision DESC LIMIT 1), 1)"
 )
 _ON = (
     "ifnull((SELECT state FROM switch AS w WHERE w.target = {target} AND w.revision <= {at}"
@@ -32,10 +46,25 @@ def is_on(target: str, at: str) -> str:
     return _ON.format(target=target, at=at)
 
 
+def support(node: str, at: str) -> str:
+    """Return SQL for the key of what an IN fact rested on at a revision, else NULL. One seek."""
+    return _SUPPORT.format(node=node, at=at)
+
+
+def is_inside(target: str, at: str) -> str:
+    """Return SQL for whether a target was inside its window, 1 or 0. One seek."""
+    return _INSIDE.format(target=target, at=at)
+
+
+def works(target: str, at: str) -> str:
+    """Return SQL for whether a target was on and inside its window. Two seeks."""
+    return f"({is_on(target, at)} = 1 AND {is_inside(target, at)} = 1)"
+
+
 def fires(justification: str, at: str) -> str:
     """Return SQL for whether a justification fired at a revision. A seek for each premise."""
     return (
-        f"{is_on(justification, at)} = 1 AND NOT EXISTS (SELECT 1 FROM premise AS p"
+        f"{works(justification, at)} AND NOT EXISTS (SELECT 1 FROM premise AS p"
         f" WHERE p.justification = {justification} AND NOT {is_in('p.node', at)})"
     )
 
@@ -49,6 +78,12 @@ WITH stopped (justification) AS MATERIALIZED (
     SELECT s.target
     FROM switch AS s CROSS JOIN justification AS j ON j.justification = s.target
     WHERE s.revision = :at AND s.state = 0
+    UNION
+    SELECT v.target
+    FROM validity AS v INDEXED BY validity_by_end
+    CROSS JOIN justification AS j ON j.justification = v.target
+    WHERE v.valid_to > (SELECT 1000 * at FROM commits WHERE revision = :at - 1)
+        AND v.valid_to <= (SELECT 1000 * at FROM commits WHERE revision = :at)
 )
 SELECT d.node, {IDENTITY}
 FROM stopped AS l
@@ -83,6 +118,31 @@ SELECT n.kind, n.id, n.role, n.revision, c.at,
         WHERE j.justification = {_SUPPORT.format(node="n.node", at=":at")})
 FROM node AS n JOIN commits AS c ON c.revision = n.revision
 """
+
+_IS_IN = f"SELECT {is_in(':node', ':at')}"
+
+_SETTLED = """
+SELECT v.target, 1, v.valid_from FROM validity AS v INDEXED BY validity_by_start
+WHERE v.valid_from > :low AND v.valid_from <= :high AND v.revision = (
+    SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
+)
+UNION ALL
+SELECT v.target, 0, v.valid_to FROM validity AS v INDEXED BY validity_by_end
+WHERE v.valid_to > :low AND v.valid_to <= :high AND v.revision = (
+    SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
+)
+"""
+
+_LAST_BOUND = """
+max(
+    ifnull((SELECT max(valid_from) FROM validity WHERE valid_from <= {0}), -9223372036854775808),
+    ifnull((SELECT max(valid_to) FROM validity WHERE valid_to <= {0}), -9223372036854775808)
+)
+"""
+_BOUNDS = "SELECT {}, {}".format(
+    _LAST_BOUND.format(":instant"),
+    _LAST_BOUND.format("(SELECT 1000 * at FROM commits WHERE revision = :at)"),
+)
 
 _COMMIT = 'SELECT revision, at, op, reason, "by", believed FROM commits'
 
@@ -126,12 +186,8 @@ class Beliefs:
 
     def is_in(self, node: int, at: int) -> bool:
         """Return whether a node was IN at a revision. One seek."""
-        row = self._sql.execute(
-            "SELECT change FROM transition WHERE node = ? AND revision <= ?"
-            " ORDER BY revision DESC LIMIT 1",
-            (node, at),
-        ).fetchone()
-        return row is not None and row[0] > 0
+        (held,) = self._sql.execute(_IS_IN, {"node": node, "at": at}).fetchone()
+        return bool(held)
 
     def fires(self, justification: int, at: int) -> bool:
         """Return whether a justification fired at a revision. Grows with its premises."""
@@ -210,6 +266,13 @@ class Beliefs:
             *self._sql.execute(_COMMIT + " WHERE revision = ?", (revision,)).fetchone()
         )
 
+    def head(self, revision: int, gained: int) -> Head:
+        """Return a revision as a head, with so many more facts believed."""
+        if not revision:
+            return Head(0, 0, 0, 0)
+        row = self.commit(revision)
+        return Head(revision, row.at, self.last_key(revision), row.believed + gained)
+
     def commits(self, after: int, upto: int, limit: int) -> list[CommitRow]:
         """Return a page of the commits after a revision, oldest first."""
         rows = self._sql.execute(
@@ -282,6 +345,35 @@ class Beliefs:
         """
         rows: list[tuple[int, str]] = self._sql.execute(_SURVIVED, {"at": revision}).fetchall()
         return rows
+
+    def settled(self, revision: int) -> list[tuple[int, int, int]]:
+        """Return (target, 1 began or 0 expired, when) for each bound passed since the last commit.
+
+        Grows with them.
+        """
+        low, high = self.at(revision - 1), self.at(revision)
+        if low is None or high is None or low == high:
+            return []
+        values = {"low": low * MILLI, "high": high * MILLI, "at": revision}
+        rows: list[tuple[int, int, int]] = self._sql.execute(_SETTLED, values).fetchall()
+        return rows
+
+    def bounds(self, instant: int, at: int) -> tuple[int, int]:
+        """Return the last bound of any window up to an instant, and up to the time of a commit.
+
+        If they are the same, nothing opened or closed between. A few seeks.
+        """
+        row: tuple[int, int] = self._sql.execute(_BOUNDS, {"instant": instant, "at": at}).fetchone()
+        return row
+
+    def window(self, target: int, at: int) -> Window:
+        """Return when a target held, as known at a revision. One seek."""
+        row = self._sql.execute(
+            "SELECT valid_from, valid_to FROM validity WHERE target = ? AND revision <= ?"
+            " ORDER BY revision DESC LIMIT 1",
+            (target, at),
+        ).fetchone()
+        return ALWAYS if row is None else Window(*row)
 
     def firing(self, facts: Sequence[int], at: int) -> list[tuple[int, str, int]]:
         """Return (fact, id, whether it rests on it) for each that fired and derives a fact."""

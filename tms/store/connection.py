@@ -4,9 +4,33 @@ import os
 import sqlite3
 from threading import get_ident
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from tms import errors
+
+OVERLAY = (
+    "CREATE TEMP TABLE overlay (node INTEGER PRIMARY KEY, change INTEGER NOT NULL, support INTEGER)",
+    "CREATE TEMP TABLE moment (id INTEGER PRIMARY KEY, instant INTEGER NOT NULL)",
+)
+"""Tables of this connection alone: how another instant differs from that of the commit read."""
+
+
+class Overlay(NamedTuple):
+    """What differs at an instant from what was labelled at the time of a commit.
+
+    Attributes:
+        revision: the commit.
+        bound: the last bound of a window up to the instant; up to the next, all stays the same.
+        instant: the instant, in microseconds.
+        rows: (node, 1 IN or 0 OUT, support) of the nodes that differ.
+        gained: by how many more facts are IN.
+    """
+
+    revision: int
+    bound: int
+    instant: int
+    rows: tuple[tuple[int, int, int | None], ...]
+    gained: int
 
 
 class Connection:
@@ -15,6 +39,7 @@ class Connection:
     Attributes:
         sql: the ``sqlite3`` connection; statements run on it as they are.
         path: the file, or ``:memory:``.
+        overlay: what all reads are laid over with, if anything.
     """
 
     def __init__(self, sql: Any, path: str, *, read_only: bool) -> None:
@@ -22,6 +47,8 @@ class Connection:
         self.path = path
         self.read_only = read_only
         self.writing = False
+        self.overlay: Overlay | None = None
+        self._touched = False
         self._process = os.getpid()
         self._thread = get_ident()
 
@@ -81,6 +108,7 @@ class Connection:
             try:
                 self.writing = True
                 self.sql.execute("BEGIN IMMEDIATE")
+                self.lay(None)
             except BaseException:
                 self.rollback()
                 raise
@@ -89,7 +117,7 @@ class Connection:
         """End the transaction and keep it."""
         with self.translated():
             self.sql.execute("COMMIT")
-        self.writing = False
+        self.writing = self._touched = False
 
     def rollback(self) -> None:
         """End the transaction and drop it. SQLite may have done so by itself already."""
@@ -99,6 +127,8 @@ class Connection:
                     self.sql.execute("ROLLBACK")
         finally:
             self.writing = False
+            if self._touched:
+                self.overlay, self._touched = _UNKNOWN, False
 
     def savepoint(self, name: str) -> None:
         """Mark a place in the transaction to come back to."""
@@ -125,9 +155,23 @@ class Connection:
             self.rollback()
         return translated(self.path)
 
+    def lay(self, overlay: Overlay | None) -> None:
+        """Lay an overlay over all that is read from now on, or none."""
+        if self.overlay is not overlay:
+            self.overlay, self._touched = _UNKNOWN, True
+            self.sql.execute("DELETE FROM temp.overlay")
+            self.sql.execute("DELETE FROM temp.moment")
+            if overlay is not None:
+                self.sql.executemany("INSERT INTO temp.overlay VALUES (?, ?, ?)", overlay.rows)
+                self.sql.execute("INSERT INTO temp.moment VALUES (0, ?)", (overlay.instant,))
+            self.overlay = overlay
+
     def snapshot(self) -> "_Snapshot":
         """Return a context in which all reads see one state of the file."""
         return _Snapshot(self)
+
+
+_UNKNOWN = Overlay(0, 0, 0, (), 0)
 
 
 class _Snapshot:
@@ -157,8 +201,13 @@ class _Snapshot:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._outer:
-            self._connection.rollback()
+        connection = self._connection
+        if self._outer and error is None and connection.in_transaction:
+            connection.commit()
+        elif self._outer:
+            connection.rollback()
+        elif connection.in_transaction:
+            connection.lay(None)
         self._translated.__exit__(kind, error, trace)
 
 

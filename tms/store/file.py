@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tms import errors
-from tms.store.connection import Connection, translated
+from tms.store.connection import OVERLAY, Connection, translated
 
 APPLICATION_ID = 0x544D5331
 """``TMS1``: stands at byte 68 of each of our files."""
@@ -152,6 +152,9 @@ def _prepare(connection: Connection) -> None:
     if not connection.read_only and connection.path != ":memory:":
         sql.execute("PRAGMA journal_mode = WAL")
     sql.execute("PRAGMA synchronous = NORMAL")
+    sql.execute("PRAGMA temp_store = MEMORY")
+    for statement in OVERLAY:
+        sql.execute(statement)
     sql.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 
 

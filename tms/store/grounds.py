@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tms.store.beliefs import IDENTITY, fires, is_in
+from tms.store.beliefs import IDENTITY, fires, is_in, support
 from tms.store.connection import Connection
 
 _NODES = f"""
 SELECT n.node, n.kind, n.id, n.role, n.revision, {is_in("n.node", ":at")},
-    (SELECT support FROM transition AS t WHERE t.node = n.node AND t.revision <= :at
-        ORDER BY t.revision DESC LIMIT 1),
+    {support("n.node", ":at")},
     (SELECT content FROM content AS v WHERE v.node = n.node AND v.revision <= :at
         ORDER BY v.version DESC LIMIT 1)
 FROM json_each(:keys) AS e CROSS JOIN node AS n ON n.node = e.value

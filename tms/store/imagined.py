@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from typing import TypeVar
 
+from tms.clock import Window
 from tms.store.adjacency import Adjacency, Row
+from tms.store.audit import Audit
 from tms.store.beliefs import Beliefs
 from tms.store.connection import Connection
 from tms.store.record import Changes, Head, Named, Record
@@ -22,33 +24,33 @@ class Imagined(Record):
     nothing else is reconsidered, so all the rest may stand at rank 0.
 
     Args:
-        connection: the file.
-        base: the revision on which the commit stands.
-        adjacency: the graph at that revision.
-        ranks: of all that is IN there, if they are neither cached nor to be found as above.
+        connection: the file, in a snapshot.
+        at: the revision on which the commit stands.
 
     Attributes:
+        graph: what is on record at that revision.
         moves: of each node on record whose label changes, the labels before and after.
         labels_of_new: the labels of the new nodes that come IN.
         new: the (kind, id, role) of the new nodes by their keys.
         justified: the ids of the new justifications by their keys.
-        off, on: the switches turned.
+        switched: the targets of the switches turned.
+        off, on: what supports no longer, and again.
         closed: the head that the commit would make; None if it is empty.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        base: Head,
-        adjacency: Adjacency,
-        ranks: dict[int, int] | None = None,
-    ) -> None:
+    def __init__(self, connection: Connection, at: int) -> None:
         super().__init__(connection)
-        self._base = base
-        self._graph = adjacency
-        self._connection = connection
+        self._beliefs = beliefs = Beliefs(connection)
+        overlay = connection.overlay
+        self._base = beliefs.head(at, 0 if overlay is None else overlay.gained)
+        audit = Audit(connection)
+        at_head = not connection.writing and overlay is None and beliefs.last_revision() == at
+        cached = at_head and audit.cache_stands()
+        # Without its cache, the head is labelled as a commit would find it, with the cache mended.
+        ranks = audit.ranks() if at_head and not cached else None
+        self.graph = Adjacency(connection, self._base, cached=cached)
         self._ranks = ranks or {}
-        self._ranked = ranks is not None or adjacency.cached
+        self._ranked = ranks is not None or cached
         self._new_uses: dict[int, list[int]] = {}
         self._new_derivations: dict[int, list[int]] = {}
         self._new_premises: dict[int, list[int]] = {}
@@ -57,6 +59,7 @@ class Imagined(Record):
         self.labels_of_new: dict[int, tuple[int, int | None]] = {}
         self.new: dict[int, tuple[str, str, str]] = {}
         self.justified: dict[int, str] = {}
+        self.switched: list[int] = []
         self.off: set[int] = set()
         self.on: set[int] = set()
         self.closed: Head | None = None
@@ -96,12 +99,20 @@ class Imagined(Record):
         """Return the newest content of a node at the revision, and its version."""
         if node > self._base.last_key:
             return (0, None)
-        row = Beliefs(self._connection).node(node, self._base.revision)
+        row = self._beliefs.node(node, self._base.revision)
         return (row.version or 0, row.content)
 
     def is_off(self, target: int) -> bool:
         """Return whether the switch of the target is off at the revision."""
-        return self._graph.is_off(target)
+        return not self._beliefs.is_on(target, self._base.revision)
+
+    def is_idle(self, target: int) -> bool:
+        """Return whether the target supports nothing: it is off, or outside its window."""
+        return self.graph.is_off(target)
+
+    def window(self, target: int) -> Window:
+        """Return when the target holds, as known at the revision."""
+        return self._beliefs.window(target, self._base.revision)
 
     def _known(self, found: Named | None) -> Named | None:
         return found if found is not None and found.revision <= self._base.revision else None
@@ -139,9 +150,17 @@ class Imagined(Record):
             self._new_derivations.setdefault(node, []).append(justification)
 
     def turn(self, revision: int, switches: Iterable[tuple[int, bool]]) -> None:
-        """Take in the turned switches, and find the ranks of what stands on what is turned off."""
-        for target, on in switches:
-            (self.on if on else self.off).add(target)
+        """Take in the turned switches."""
+        self.switched = [target for target, _ in switches]
+
+    def add_windows(self, revision: int, windows: Iterable[tuple[int, Window]]) -> None:
+        """Take in windows, which the draft looks after."""
+
+    def idle(self, idle: Sequence[int], working: Sequence[int]) -> None:
+        """Take in what supports no longer, or again; rank what stands on what does no longer."""
+        self.off.update(idle)
+        self.off.difference_update(working)
+        self.on.update(working)
         if not self._ranked:
             self._ranks = self._ranks_above(sorted(self.off))
 
@@ -167,7 +186,7 @@ class Imagined(Record):
 
         They rise along supports. What is not in them rests on none of the targets.
         """
-        graph = self._graph
+        graph = self.graph
         above: dict[int, list[int]] = {}
         needs: dict[int, int] = {}
         wave = [node for node, _, _ in graph.labels(targets)]
@@ -203,16 +222,16 @@ class Imagined(Record):
 
     def labels(self, nodes: Sequence[int]) -> Iterable[tuple[int, int, int | None]]:
         """Yield (node, rank, support) of those that are IN before the commit."""
-        for node, rank, support in self._graph.labels(nodes):
+        for node, rank, support in self.graph.labels(nodes):
             yield node, self._ranks.get(node, rank), support
 
     def uses(self, nodes: Sequence[int]) -> Iterable[int]:
         """Yield the justifications, switched on after it, that need one of the nodes."""
-        return [key for _, key in self._on(self._graph.uses(nodes), nodes, self._new_uses)]
+        return [key for _, key in self._on(self.graph.uses(nodes), nodes, self._new_uses)]
 
     def derivations(self, facts: Sequence[int]) -> Iterable[tuple[int, int]]:
         """Yield (fact, justification) for justifications that are switched on after it."""
-        return self._on(self._graph.derivations(facts), facts, self._new_derivations)
+        return self._on(self.graph.derivations(facts), facts, self._new_derivations)
 
     def _on(
         self, rows: Iterable[Row], nodes: Sequence[int], new: dict[int, list[int]]
@@ -234,7 +253,7 @@ class Imagined(Record):
         ranks = self._ranks
         last = self._base.last_key
         old = [key for key in justifications if key <= last]
-        for justification, node, rank in self._graph.premises(old):
+        for justification, node, rank in self.graph.premises(old):
             yield justification, node, None if rank is None else ranks.get(node, rank)
         new = [key for key in justifications if key > last]
         needed = {node for key in new for node in self._new_premises[key] if node <= last}
@@ -250,7 +269,7 @@ class Imagined(Record):
         last = self._base.last_key
         for new, some in groupby(justifications, lambda key: key > last):
             keys = list(some)
-            rows = self._said(keys) if new else self._graph.conclusions(keys)
+            rows = self._said(keys) if new else self.graph.conclusions(keys)
             for key, fact, rank, support, was in rows:
                 if fact in self.on if was else fact not in self.off:
                     standing = None if rank is None else self._ranks.get(fact, rank)
@@ -261,7 +280,7 @@ class Imagined(Record):
         for key in justifications:
             facts = self._new_conclusions[key]
             old = [fact for fact in facts if fact <= last]
-            labels = {node: (rank, support) for node, rank, support in self._graph.labels(old)}
+            labels = {node: (rank, support) for node, rank, support in self.graph.labels(old)}
             for fact in facts:
-                off = fact <= last and self._graph.is_off(fact)
+                off = fact <= last and self.graph.is_off(fact)
                 yield key, fact, *labels.get(fact, (None, None)), off

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+from tms.clock import ALWAYS, Window
 from tms.errors import CorruptStore
 from tms.refs import is_digest
 from tms.store.connection import Connection
@@ -18,7 +19,30 @@ SELECT ifnull((SELECT max(node) FROM node), 0) > :last_key
     OR ifnull((SELECT max(justification) FROM derive), 0) > :last_key
     OR EXISTS (SELECT 1 FROM content WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM switch INDEXED BY switch_by_revision WHERE revision > :revision)
+    OR EXISTS (SELECT 1 FROM validity INDEXED BY validity_by_revision WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM transition WHERE revision > :revision)
+"""
+
+_PASSED = """
+WITH bound (target) AS (
+    SELECT target FROM validity INDEXED BY validity_by_start
+    WHERE valid_from > :low AND valid_from <= :high
+    UNION
+    SELECT target FROM validity INDEXED BY validity_by_end
+    WHERE valid_to > :low AND valid_to <= :high
+)
+SELECT b.target, ifnull(n.role, 'justification'), v.valid_from, v.valid_to,
+    ifnull((SELECT state FROM switch AS w WHERE w.target = b.target AND w.revision <= :at
+        ORDER BY w.revision DESC LIMIT 1), 1)
+FROM bound AS b
+CROSS JOIN validity AS v ON v.target = b.target AND v.revision = (
+    SELECT u.revision FROM validity AS u WHERE u.target = b.target AND u.revision <= :at
+    ORDER BY u.revision DESC LIMIT 1
+)
+LEFT JOIN node AS n ON n.node = b.target
+WHERE (v.valid_from > :low AND v.valid_from <= :high)
+    OR (v.valid_to > :low AND v.valid_to <= :high)
+ORDER BY b.target
 """
 
 Changes = Mapping[int, tuple[tuple[int, int | None] | None, tuple[int, int | None] | None]]
@@ -40,6 +64,15 @@ class Named(NamedTuple):
     key: int
     role: str
     revision: int
+
+
+class Passed(NamedTuple):
+    """A window of which a bound was passed, and the switch of its target."""
+
+    target: int
+    role: str
+    window: Window
+    on: bool
 
 
 class Record:
@@ -154,8 +187,40 @@ class Record:
 
     def is_off(self, target: int) -> bool:
         """Return whether the switch of the target is off. One seek."""
+        row = self._sql.execute(
+            "SELECT state FROM switch WHERE target = ? ORDER BY revision DESC LIMIT 1", (target,)
+        ).fetchone()
+        return row is not None and not row[0]
+
+    def is_idle(self, target: int) -> bool:
+        """Return whether the target supports nothing: it is off, or outside its window."""
         row = self._sql.execute("SELECT 1 FROM cache_off WHERE target = ?", (target,)).fetchone()
         return row is not None
+
+    def window(self, target: int) -> Window:
+        """Return when the target holds. One seek."""
+        row = self._sql.execute(
+            "SELECT valid_from, valid_to FROM validity WHERE target = ?"
+            " ORDER BY revision DESC LIMIT 1",
+            (target,),
+        ).fetchone()
+        return ALWAYS if row is None else Window(*row)
+
+    def passed(self, low: int, high: int, at: int) -> list[Passed]:
+        """Return the windows, as of a revision, with a bound after an instant up to another.
+
+        Args:
+            low: the instant after which, in microseconds.
+            high: the instant up to which.
+            at: the revision.
+
+        Cost: two seeks, and what was passed.
+        """
+        rows = self._sql.execute(_PASSED, {"low": low, "high": high, "at": at}).fetchall()
+        return [
+            Passed(target, role, Window(start, end), bool(on))
+            for target, role, start, end, on in rows
+        ]
 
     # ------------------------------------------------------------ adding
 
@@ -189,14 +254,24 @@ class Record:
 
     def turn(self, revision: int, switches: Iterable[tuple[int, bool]]) -> None:
         """Turn switches: (target, on) pairs, each a real turn."""
-        pairs = sorted(switches)
         self._insert(
             "switch (revision, target, state)",
             "(?, ?, ?)",
-            [(revision, target, int(on)) for target, on in pairs],
+            [(revision, target, int(on)) for target, on in sorted(switches)],
         )
-        self._insert("cache_off (target)", "(?)", [(target,) for target, on in pairs if not on])
-        self._delete("cache_off WHERE target", [target for target, on in pairs if on])
+
+    def add_windows(self, revision: int, windows: Iterable[tuple[int, Window]]) -> None:
+        """Add (target, window) pairs."""
+        self._insert(
+            "validity (revision, target, valid_from, valid_to)",
+            "(?, ?, ?, ?)",
+            [(revision, target, *window) for target, window in sorted(windows)],
+        )
+
+    def idle(self, idle: Sequence[int], working: Sequence[int]) -> None:
+        """Note what supports nothing from now on, and what does again."""
+        self._insert("cache_off (target)", "(?)", [(target,) for target in sorted(idle)])
+        self._delete("cache_off WHERE target", sorted(working))
 
     def label(self, changes: Changes) -> None:
         """Bring the cached labels up to date."""

@@ -1,0 +1,67 @@
+"""What holds at another instant than that of a commit: worked out without a write.
+
+Not valid at an instant is as good as switched off, so the labelling that settles switches settles
+windows too. What then differs from the labels of the commit is laid over all that is read.
+"""
+
+from tms.clock import MILLI
+from tms.labelling import Turned, settle
+from tms.refs import JUSTIFICATION
+from tms.store import Beliefs, Connection, Imagined, Overlay
+
+
+def overlay(
+    connection: Connection, revision: int, instant: int, last: Overlay | None
+) -> Overlay | None:
+    """Return what differs at an instant, as known at a revision; None if nothing can.
+
+    Args:
+        connection: the file, in a snapshot, with nothing laid over it.
+        revision: which commit is read.
+        instant: when, in microseconds.
+        last: one that was worked out before, given back if it still is the answer.
+
+    Cost: some seeks; grows with what opened or closed between the commit and the instant, and
+    what that changes.
+    """
+    beliefs = Beliefs(connection)
+    if not revision:
+        return None
+    bound, labelled = beliefs.bounds(instant, revision)
+    if bound == labelled:
+        return None
+    if last is not None and (last.revision, last.bound) == (revision, bound):
+        return last
+    imagined = Imagined(connection, revision)
+    then = imagined.head().at * MILLI
+    low, high = sorted((then, instant))
+    turned: dict[tuple[str, bool], list[int]] = {}
+    for target, role, window, on in imagined.passed(low, high, revision):
+        works = on and window.holds(instant)
+        if works != (on and window.holds(then)):
+            turned.setdefault((role, works), []).append(target)
+
+    def those(role: str, *, work: bool) -> list[int]:
+        return turned.get((role, work), [])
+
+    off = [key for (_, works), keys in turned.items() for key in keys if not works]
+    on = [key for (_, works), keys in turned.items() for key in keys if works]
+    imagined.idle(off, on)
+    changes = settle(
+        imagined,
+        Turned(
+            nodes_off=those("source", work=False) + those("fact", work=False),
+            justifications_off=those(JUSTIFICATION, work=False),
+            sources_on=those("source", work=True),
+            facts_on=those("fact", work=True),
+            justifications_on=those(JUSTIFICATION, work=True),
+        ),
+    )
+    rows = []
+    gained = 0
+    for node, (before, after) in changes.items():
+        rows.append((node, int(after is not None), None if after is None else after[1]))
+        gained += (after is not None and after[1] is not None) - (
+            before is not None and before[1] is not None
+        )
+    return Overlay(revision, bound, instant, tuple(rows), gained)
