@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from commands import Command, Maker
+from commands import Command, Maker, Turn
 from differing import check_diffs
 from explaining import check_why
 from oracle import Said, Snapshot, Target, Told, by_ref, told
@@ -54,6 +54,7 @@ class Harness(Player):
         self.tally: Counter[str] = Counter(worlds=1)
         self._reports: list[tuple[tms.Anchor, str]] = []
         self._supports: dict[str, str] = {}
+        self._at_once = flush > 1000
         self._after = ExitStack()
         for name, instead in (
             ("tms.batch.SqlNetwork", partial(SqlNetwork, wide=wide, ahead=ahead)),
@@ -93,7 +94,12 @@ class Harness(Player):
         else:
             self._committed(before, answer)
             if previewed is not None:
-                compare(command, previewed, self.memory.report(self.memory.head))
+                compare(
+                    command,
+                    previewed,
+                    self.memory.report(self.memory.head),
+                    at_once=self._at_once or isinstance(command, Turn),
+                )
                 self.tally["previewed"] += 1
 
     def _nothing(self, answer: Any) -> None:

@@ -108,6 +108,9 @@ class Questions(Reader):
             InvalidContent: an object of ``justify`` does not fit.
             TMSError: whatever adding an object of ``justify`` would raise.
 
+        A commit that adds more than 20,000 rows may choose other supports than its preview names,
+        for the rest is settled after them.
+
         Cost: that of the commit. At another revision than the head it grows with all that rests on
         what is switched off.
         """
