@@ -6,7 +6,18 @@
 was believed at any commit.
 """
 
-from tms.answers import Because, Diff, Revised, Step, Why
+from tms.answers import (
+    Because,
+    Commit,
+    Diff,
+    Event,
+    Lack,
+    Revised,
+    Step,
+    Waiting,
+    Why,
+    WhyNot,
+)
 from tms.asking import View
 from tms.batch import Batch
 from tms.errors import (
@@ -33,8 +44,6 @@ from tms.errors import (
 )
 from tms.memory import Memory, open
 from tms.models import (
-    Commit,
-    Event,
     Finding,
     Justification,
     Loaded,
@@ -67,6 +76,7 @@ __all__ = [
     "InvalidRef",
     "InvalidWindow",
     "Justification",
+    "Lack",
     "Loaded",
     "Memory",
     "Misuse",
@@ -90,7 +100,9 @@ __all__ = [
     "TMSError",
     "Verification",
     "View",
+    "Waiting",
     "Why",
+    "WhyNot",
     "open",
 ]
 

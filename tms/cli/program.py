@@ -186,6 +186,6 @@ def program(context: click.Context, db: str) -> None:
 
 def verb(command: Command) -> click.Command:
     """Make a function a verb of the program; it is called with the door and ``as_json``."""
-    name = command.__name__.strip("_")
+    name = command.__name__.strip("_").replace("_", "-")
     option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     return program.command(name)(option(click.pass_obj(command)))

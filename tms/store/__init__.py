@@ -2,26 +2,34 @@
 
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
-``between`` about two of them, ``grounds`` of many nodes at one, ``audit`` reads all of it.
+``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
+moved in a commit, ``audit`` reads all of it.
 """
 
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
+from tms.store.causes import Causes, Change
 from tms.store.connection import Connection
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
+from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
 from tms.store.record import Head, Named, Record
 
 __all__ = [
+    "Absent",
     "Audit",
+    "Awaited",
     "Beliefs",
     "Between",
+    "Causes",
+    "Change",
     "Connection",
     "Firing",
     "Grounds",
     "Head",
+    "Lacks",
     "Named",
     "NodeRow",
     "Record",
