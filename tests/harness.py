@@ -18,6 +18,7 @@ import pytest
 from commands import Command, Maker
 from differing import check_diffs
 from explaining import check_why
+from lacking import Absences, check_because
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 
@@ -257,6 +258,7 @@ class Harness(Player):
             self._check_labels(view, snapshot, limit=1000 if snapshot.revision % 8 else 7)
             for ref in list(snapshot.nodes)[snapshot.revision % 3 :: 3]:
                 check_why(view, snapshot, ref, self.names)
+            self._check_absent(view, snapshot)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
@@ -269,6 +271,14 @@ class Harness(Player):
             assert got.premises == tuple(sorted(said.premises, key=by_ref))
             assert got.derives == tuple(sorted(said.conclusions, key=by_ref))
             assert (got.rule, got.retracted) == (said.rule, said in self.world.head.off)
+
+    def _check_absent(self, view: tms.View, snapshot: Snapshot) -> None:
+        absences = Absences(view, self.world.revisions, snapshot, self.names)
+        targets = [*snapshot.nodes, *snapshot.justifications]
+        for target in targets[snapshot.revision % 5 :: 5]:
+            found = absences.check(target)
+            self.tally["absent"] += bool(found)
+            self.tally["ungrounded circles"] += len(found.circles)
 
     def _check_life(self, target: Target, ref: str) -> None:
         """Compare what is on record of one node or justification with the snapshots."""
@@ -292,6 +302,8 @@ class Harness(Player):
         events = self.memory.history(ref)
         assert [(event.anchor, event.what) for event in events if event.what != "moved"] == life
         assert self.memory.get(ref).declared == events[0].anchor
+        again = check_because(ref, events, self.world.revisions, self.names)
+        self.tally["moved off what stood again"] += again
 
     def abandon(self) -> None:
         """Close without judging."""
