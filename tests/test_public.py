@@ -107,6 +107,7 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "report",
         "scan",
         "why",
+        "why_not",
     }
 
 

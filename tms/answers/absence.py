@@ -61,7 +61,7 @@ class Lack(Model):
         was_in: it was IN before that.
         op, by, reason: of that commit.
         because: what was switched off in that commit and took it OUT, up to 20; empty if it never
-            was IN.
+            was IN, or if the limits left it out.
         waiting: its justifications, as they were recorded, up to 20; one that fires is the first.
             Empty for a source.
     """
