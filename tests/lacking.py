@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 
 from oracle import Said, Snapshot, Target, by_ref, least_fixpoint
 
@@ -106,7 +107,7 @@ class Absences:
         ref, revisions = lack.ref, self._revisions[: self._snapshot.revision + 1]
         died = [
             after
-            for before, after in zip(revisions, revisions[1:], strict=False)
+            for before, after in pairwise(revisions)
             if ref in before.held and ref not in after.held
         ]
         declared = next(snapshot for snapshot in revisions if ref in snapshot.nodes)

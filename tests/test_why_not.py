@@ -85,6 +85,7 @@ def test_of_a_justification_it_is_what_it_misses(memory: tms.Memory) -> None:
     absence = memory.why_not("justification:block")
     assert absence
     assert (absence.lacks, absence.retracted) == ((), ("justification:block",))
+    assert "retracted: justification:block" in str(absence)
 
 
 def test_a_justification_switched_off_is_marked_and_followed(memory: tms.Memory) -> None:

@@ -103,7 +103,7 @@ class WhyNot(Model):
         ref, status: what was asked about.
         at: the commit asked about.
         lacks: the nodes that are OUT, from what was asked about down to what is switched off or
-            has no justification. Of a justification: those that it misses and on.
+            has no justification. Of a justification: those that it misses, and so on down.
         retracted: what is switched off among all that, the nearest first: sources, facts and
             justifications.
         circles: ungrounded circles: facts that only wait for one another, or would only hold each
@@ -131,6 +131,8 @@ class WhyNot(Model):
     def __str__(self) -> str:
         lines = [line(f"{self.ref}  {self.status}")]
         lines += [f"  {part}" for lack in self.lacks for part in str(lack).split("\n")]
+        if self.retracted:
+            lines.append(line(f"  retracted: {', '.join(self.retracted)}"))
         for circle in self.circles:
             lines.append(line(f"  an ungrounded circle: {', '.join(circle)}"))
         for repair in self.repairs:

@@ -29,7 +29,7 @@ WHERE s.state = a.change
 UNION
 SELECT a.place, j.justification
 FROM asked AS a CROSS JOIN justification AS j ON j.justification = a.support
-WHERE a.change = 1 AND j.revision = a.revision
+WHERE j.revision = a.revision
 """
 
 _SWITCHED_OFF = (
