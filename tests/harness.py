@@ -15,12 +15,14 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from commands import Command, Maker
+from commands import Command, Maker, Turn
 from differing import check_diffs
 from explaining import check_why
+from lacking import check_absences, check_because
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
-from supposing import asked, check_impact, check_what_if, compare, preview
+from rings import founded, on_rings
+from supposing import asked, check_previews, compare, preview
 
 import tms
 from tms.draft import Draft
@@ -54,6 +56,7 @@ class Harness(Player):
         self.tally: Counter[str] = Counter(worlds=1)
         self._reports: list[tuple[tms.Anchor, str]] = []
         self._supports: dict[str, str] = {}
+        self._at_once = flush > 1000
         self._after = ExitStack()
         for name, instead in (
             ("tms.batch.SqlNetwork", partial(SqlNetwork, wide=wide, ahead=ahead)),
@@ -93,7 +96,12 @@ class Harness(Player):
         else:
             self._committed(before, answer)
             if previewed is not None:
-                compare(command, previewed, self.memory.report(self.memory.head))
+                compare(
+                    command,
+                    previewed,
+                    self.memory.report(self.memory.head),
+                    at_once=self._at_once or isinstance(command, Turn),
+                )
                 self.tally["previewed"] += 1
 
     def _nothing(self, answer: Any) -> None:
@@ -159,10 +167,10 @@ class Harness(Player):
         )
         if len(what.died) > 1:
             fired = [said for said in before.justifications if before.fires(said)]
-            tally["ring died"] += bool(_on_rings(what.died, fired))
+            tally["ring died"] += bool(on_rings(what.died, fired))
         if what.survived:
             fires = [said for said in after.justifications if after.fires(said)]
-            rings = _on_rings(after.facts, fires)
+            rings = on_rings(after.facts, fires)
             tally["ring kept by a second ground"] += any(
                 survivor.fact in rings and any(not said.premises & rings for said in survivor.lost)
                 for survivor in what.survived
@@ -239,7 +247,7 @@ class Harness(Player):
                 firing[ref.id] = said
         supports = {node.ref: node.support for node in nodes if node.support is not None}
         assert supports.keys() == set(snapshot.facts)
-        assert _founded({fact: firing[support] for fact, support in supports.items()})
+        assert founded({fact: firing[support] for fact, support in supports.items()})
         return supports
 
     def finish(self) -> None:
@@ -265,7 +273,10 @@ class Harness(Player):
             self._check_labels(view, snapshot, limit=1000 if snapshot.revision % 8 else 7)
             for ref in list(snapshot.nodes)[snapshot.revision % 3 :: 3]:
                 check_why(view, snapshot, ref, self.names)
-            self._check_previews(view, snapshot)
+            check_previews(view, snapshot, self.names)
+            for found in check_absences(view, self.world.revisions, snapshot, self.names):
+                self.tally["absent"] += bool(found)
+                self.tally["ungrounded circles"] += len(found.circles)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
@@ -278,24 +289,6 @@ class Harness(Player):
             assert got.premises == tuple(sorted(said.premises, key=by_ref))
             assert got.derives == tuple(sorted(said.conclusions, key=by_ref))
             assert (got.rule, got.retracted) == (said.rule, said in self.world.head.off)
-
-    def _check_previews(self, view: tms.View, snapshot: Snapshot) -> None:
-        """Ask at an earlier commit what some changes would do, and what rests on some things."""
-        random = Random(snapshot.revision)
-        targets: list[Target] = [*snapshot.nodes, *snapshot.justifications]
-        if not targets:
-            return
-        for _ in range(2):
-            some = [
-                self.names.get(one, one) for one in random.sample(targets, min(3, len(targets)))
-            ]
-            cut = random.randrange(len(some) + 1)
-            known = [ref for ref in snapshot.nodes if not ref.startswith("F:new")]
-            said = {"justification": None, "premises": random.choices(known, k=2)}
-            added = [{**said, "derives": ["F:new"]}] if known and random.random() < 0.5 else []
-            what = {"retract": some[:cut], "unretract": some[cut:], "justify": added}
-            check_what_if(view, snapshot, what, self.names)
-        check_impact(view, snapshot, random.choice(targets), self.names)
 
     def _check_life(self, target: Target, ref: str) -> None:
         """Compare what is on record of one node or justification with the snapshots."""
@@ -319,6 +312,8 @@ class Harness(Player):
         events = self.memory.history(ref)
         assert [(event.anchor, event.what) for event in events if event.what != "moved"] == life
         assert self.memory.get(ref).declared == events[0].anchor
+        again = check_because(ref, events, self.world.revisions, self.names)
+        self.tally["moved off what stood again"] += again
 
     def abandon(self) -> None:
         """Close without judging."""
@@ -380,36 +375,3 @@ def _expected(snapshot: Snapshot) -> list[tuple[Any, ...]]:
         (ref, node.role, ref in snapshot.held, ref in snapshot.off, node.version, node.content)
         for ref, node in sorted(snapshot.nodes.items(), key=lambda item: by_ref(item[0]))
     ]
-
-
-def _founded(supports: Mapping[str, Said]) -> bool:
-    """Return whether each fact rests on a justification of it, in no ring of supports."""
-    if any(fact not in said.conclusions for fact, said in supports.items()):
-        return False
-    left = dict(supports)
-    while left:
-        grounded = [fact for fact, said in left.items() if not said.premises & left.keys()]
-        if not grounded:
-            return False
-        for fact in grounded:
-            del left[fact]
-    return True
-
-
-def _on_rings(facts: Iterable[str], justifications: Iterable[Said]) -> set[str]:
-    """Return those of the facts that support themselves through others of them."""
-    among = set(facts)
-    above: dict[str, set[str]] = {fact: set() for fact in among}
-    for said in justifications:
-        for premise in said.premises & among:
-            above[premise] |= said.conclusions & among
-    rings = set()
-    for fact in among:
-        reached, waiting = set(), [fact]
-        while waiting:
-            new = above[waiting.pop()] - reached
-            reached |= new
-            waiting += new
-        if fact in reached:
-            rings.add(fact)
-    return rings

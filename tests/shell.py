@@ -29,6 +29,7 @@ NEEDED = {
     "why": ["Block:1"],
     "what-if": ["Feed:1"],
     "impact": ["Feed:1"],
+    "why-not": ["Block:1"],
     "diff": [FIRST],
     "import": ["-"],
 }

@@ -32,6 +32,7 @@ MODELS = {
     "why": tms.Why,
     "what-if": tms.Report,
     "impact": tms.Impact,
+    "why-not": tms.WhyNot,
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
@@ -47,7 +48,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
     assert set(VERBS) == {
         *("init", "source", "fact", "justify", "axiom", "retract", "unretract", "revise"),
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
-        *("what-if", "impact"),
+        *("why-not", "what-if", "impact"),
         *("scan", "import", "verify", "rebuild", "demo"),
     }
 

@@ -115,6 +115,20 @@ def test_impact_counts_all_that_rests_on_something(path):
     assert (len(cut["reached"]), cut["died"], cut["truncated"]) == (1, 2, True)
 
 
+def test_what_is_missing_is_told_down_to_what_was_retracted(path):
+    before = told(path, "head").strip()
+    told(path, "retract", "Feed:1", "--reason", "bad mapping")
+    assert "not by justification:j1  rule match" in told(path, "why-not", "Block:1")
+    assert "Feed:1  source  retracted  OUT since" in told(path, "why-not", "Block:1")
+    assert "left out" in told(path, "why-not", "Block:1", "--nodes", "1")
+    assert "Feed:1  source" not in told(path, "why-not", "Block:1", "--depth", "1")
+    assert told(path, "why-not", "Block:1", "--at", before).startswith("Block:1  IN\n")
+    assert json.loads(told(path, "why-not", "Block:1", "--json"))["retracted"] == ["Feed:1"]
+    assert "because of Flag:1" in told(path, "history", "Block:1")
+    assert run(path, "why-not", "Block:2").exit_code == 3
+    assert run(path, "why-not", "Block:1", "--nodes", "0").exit_code == 2
+
+
 def test_two_commits_are_compared_or_one_with_the_last(path):
     before = told(path, "head").strip()
     told(path, "retract", "Feed:1")

@@ -38,6 +38,7 @@ HOT = {
         retract="Pod:0000"
     ),
     "impact": lambda m: m.impact("Pod:0000"),
+    "why_not": lambda m: (m.why_not("State:0-0000001"), m.why_not("State:0-0000002")),
     "diff": lambda m: m.diff(m.report(m.head).before, m.head),
     "as_of": lambda m: m.as_of(recorded=m.head).believes("Pod:0000"),
     "log": lambda m: list(m.log(after=m.head)),

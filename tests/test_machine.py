@@ -27,6 +27,9 @@ REACHED = {
     "previewed": 200,
     "ring died": 20,
     "ring kept by a second ground": 50,
+    "absent": 1000,
+    "ungrounded circles": 100,
+    "moved off what stood again": 5,
 }
 """The states that a machine has to reach to prove anything, and how often at least."""
 

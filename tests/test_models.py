@@ -31,6 +31,8 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         found += [why := memory.why(ref), *why, *(item for step in why for item in step.because)]
     for ref in ("Feed:1", "Flag:14", "justification:block-14"):
         found += [memory.what_if(retract=ref), impact := memory.impact(ref), *impact]
+    for lacking in (memory.why_not("Block:22"), memory.why_not("Feed:1")):
+        found += [lacking, *lacking, *(item for lack in lacking for item in lack.waiting)]
     anchors = [commit.anchor for commit in memory.log()]
     for diff in (memory.diff(anchors[0], anchors[-1]), memory.diff(anchors[-1], anchors[-1])):
         found += [diff, *diff.revised]

@@ -6,7 +6,20 @@
 was believed at any commit.
 """
 
-from tms.answers import Because, Diff, Impact, Reached, Revised, Step, Why
+from tms.answers import (
+    Because,
+    Commit,
+    Diff,
+    Event,
+    Impact,
+    Lack,
+    Reached,
+    Revised,
+    Step,
+    Waiting,
+    Why,
+    WhyNot,
+)
 from tms.asking import View
 from tms.batch import Batch
 from tms.errors import (
@@ -33,8 +46,6 @@ from tms.errors import (
 )
 from tms.memory import Memory, open
 from tms.models import (
-    Commit,
-    Event,
     Finding,
     Justification,
     Loaded,
@@ -68,6 +79,7 @@ __all__ = [
     "InvalidRef",
     "InvalidWindow",
     "Justification",
+    "Lack",
     "Loaded",
     "Memory",
     "Misuse",
@@ -92,7 +104,9 @@ __all__ = [
     "TMSError",
     "Verification",
     "View",
+    "Waiting",
     "Why",
+    "WhyNot",
     "open",
 ]
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tms import comparison, consequences, explain, history
-from tms.answers import Diff, Impact, Why
+from tms import absence, comparison, consequences, explain, history
+from tms.answers import Diff, Event, Impact, Why, WhyNot
 from tms.errors import InvalidArgument
 from tms.interchange import additions
-from tms.models import Event, Report
+from tms.models import Report
 from tms.reading import Reader
 from tms.refs import ref_of, refs_of
 from tms.store import Connection
@@ -35,17 +35,21 @@ class Questions(Reader):
     def history(self, ref: object) -> tuple[Event, ...]:
         """Return the life of one source, fact or justification, oldest first.
 
+        What came IN, went OUT or moved says because of which premise or switch.
+
         Args:
             ref: a Ref, a model that has one, or ``"kind:id"``.
 
         Raises:
             NoSuchNode, NoSuchJustification: it names nothing here.
 
-        Cost: grows with what happened to it.
+        Cost: grows with what happened to it and the premises of what it has rested on. Where it
+        moved off a support that stood again within the commit, one of several that switched
+        something off, also with all that it had rested on.
         """
         with self._connection.snapshot():
             at = self._at()
-            return history.events(self._beliefs, self._named(ref_of(ref), at), at)
+            return history.events(self._connection, self._named(ref_of(ref), at), at)
 
     def why(self, ref: object, *, depth: int | None = None, nodes: int = 1000) -> Why:
         """Return a well-founded derivation of what is IN, down to sources and axioms.
@@ -108,6 +112,9 @@ class Questions(Reader):
             InvalidContent: an object of ``justify`` does not fit.
             TMSError: whatever adding an object of ``justify`` would raise.
 
+        A commit that adds more than 20,000 rows may choose other supports than its preview names,
+        for the rest is settled after them.
+
         Cost: that of the commit. At another revision than the head it grows with all that rests on
         what is switched off.
         """
@@ -147,6 +154,41 @@ class Questions(Reader):
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
             return consequences.impact(self._connection, asked, named, at, nodes=nodes)
+
+    def why_not(self, ref: object, *, depth: int | None = None, nodes: int = 1000) -> WhyNot:
+        """Return what something that is OUT waits for, down to what was switched off.
+
+        Each node that is OUT stands in it once, with its justifications (up to 20) and which of
+        their premises are missing; the missing premises follow, breadth first. It ends at sources,
+        at facts that nothing derives, and at facts that are OUT by their own switch alone. Each
+        says since when it is OUT, and because of what. Of a justification it is what it misses.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+            depth: follow at most so many missing premises down; None for all.
+            nodes: at most so many nodes.
+
+        Returns:
+            What it waits for; falsy and without lacks if it is IN, ``truncated`` if a limit was
+            met.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+            InvalidArgument: a limit is out of range.
+
+        Cost: grows with the answer and the premises named in it; where a commit switched off
+        several things, also with what stood on them, up to 20 justifications for each of ``nodes``.
+
+        Source: Doyle 1979, on what an OUT node waits for; Tarjan 1972, on the circles.
+        """
+        if depth is not None:
+            _check_limit("depth", depth, 0)
+        _check_limit("nodes", nodes, 1)
+        with self._connection.snapshot():
+            at, asked = self._at(), ref_of(ref)
+            named = self._named(asked, at)
+            return absence.why_not(self._connection, asked, named, at, depth=depth, nodes=nodes)
 
     def diff(self, a: str, b: str) -> Diff:
         """Return how the commit ``b`` differs from the commit ``a``, in either direction.

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator
 
+from tms.answers import Commit, Event
 from tms.errors import CorruptStore, NoSuchAnchor
-from tms.models import Commit, Event, Report, Survivor
+from tms.models import Report, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
-from tms.store import Beliefs, Head, Named
+from tms.store import Beliefs, Causes, Change, Connection, Head, Named
 
 _LOG_PAGE = 500
 
@@ -160,8 +161,9 @@ _TURNED = ("retracted", "unretracted")
 _MOVED = ("out", "in", "moved")
 
 
-def events(beliefs: Beliefs, named: Named, at: int) -> tuple[Event, ...]:
+def events(connection: Connection, named: Named, at: int) -> tuple[Event, ...]:
     """Return what happened to a node or a justification up to a revision, in order."""
+    beliefs = Beliefs(connection)
     happened: list[tuple[int, int, dict[str, object]]] = [(named.revision, 0, {"what": "declared"})]
     for revision, version, text in beliefs.versions(named.key, at):
         if version == 1 and revision == named.revision:
@@ -172,9 +174,11 @@ def events(beliefs: Beliefs, named: Named, at: int) -> tuple[Event, ...]:
         (revision, 2, {"what": _TURNED[state]})
         for revision, state in beliefs.switches(named.key, at)
     ]
+    moves = beliefs.transitions(named.key, at)
+    because = _because(connection, named, [(move[0], move[1], move[3]) for move in moves])
     happened += [
-        (revision, 3, {"what": _MOVED[change], "support": support})
-        for revision, change, support in beliefs.transitions(named.key, at)
+        (revision, 3, {"what": _MOVED[change], "support": support, "because": why})
+        for (revision, change, support, _), why in zip(moves, because, strict=True)
     ]
     happened.sort(key=lambda event: event[:2])
     commits = {revision: beliefs.commit(revision) for revision, _, _ in happened}
@@ -193,3 +197,24 @@ def events(beliefs: Beliefs, named: Named, at: int) -> tuple[Event, ...]:
             )
         )
     return tuple(told)
+
+
+def _because(
+    connection: Connection, named: Named, moves: list[tuple[int, int, int | None]]
+) -> list[tuple[Ref, ...]]:
+    """Return for each change of belief what moved with it."""
+    causes = Causes(connection)
+    changes, rested = [], None
+    for revision, change, support in moves:
+        came = change == _MOVED.index("in")
+        changes.append(Change(revision, int(came), named.key, support if came else rested))
+        rested = support
+    found = causes.direct(changes)
+    for moved, keys in zip(changes, found, strict=True):
+        if named.role == "source":
+            keys[:] = [named.key]
+        elif not keys and moved.support is not None:
+            only = causes.only(moved.revision)
+            keys += causes.below(moved.support, moved.revision) if only is None else [only]
+    names = Beliefs(connection).names(sorted({key for keys in found for key in keys}))
+    return [refs(sorted(names[key] for key in keys)) for keys in found]

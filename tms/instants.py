@@ -44,9 +44,9 @@ def overlay(
     def those(role: str, *, work: bool) -> list[int]:
         return turned.get((role, work), [])
 
-    off = [key for (_, works), keys in turned.items() for key in keys if not works]
-    on = [key for (_, works), keys in turned.items() for key in keys if works]
-    imagined.idle(off, on)
+    idle = [key for (_, work), keys in turned.items() for key in keys if not work]
+    working = [key for (_, work), keys in turned.items() for key in keys if work]
+    imagined.idle(idle, working)
     changes = settle(
         imagined,
         Turned(

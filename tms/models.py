@@ -206,64 +206,6 @@ class Report(Model):
         return _lines(lines)
 
 
-class Commit(Model):
-    """One entry of the log.
-
-    Attributes:
-        anchor: its name.
-        op: the verb.
-        reason, by: as they were given.
-        died, revived: how many facts went from IN to OUT, and came IN.
-        believed: how many facts are IN after it.
-    """
-
-    anchor: Anchor
-    op: str
-    reason: str | None
-    by: str | None
-    died: int
-    revived: int
-    believed: int
-
-    def __str__(self) -> str:
-        said = "  ".join(text for text in (self.reason, self.by and f"by {self.by}") if text)
-        moved = f"-{self.died:,} +{self.revived:,} = {self.believed:,}"
-        return line(f"{self.anchor}  {self.op:<9} {moved}  {said}".rstrip())
-
-
-class Event(Model):
-    """One thing that happened to a node or a justification.
-
-    Attributes:
-        what: ``declared``, ``revised`` (a content version), ``retracted``, ``unretracted``, ``in``
-            (came IN), ``out`` (went OUT), or ``moved`` (stayed IN on another support).
-        anchor: the commit.
-        op, reason, by: of that commit.
-        support: id of the justification that it rests on from then on.
-        content: the version it was given then.
-    """
-
-    what: Literal["declared", "revised", "retracted", "unretracted", "in", "out", "moved"]
-    anchor: Anchor
-    op: str
-    reason: str | None
-    by: str | None
-    support: str | None = None
-    content: dict[str, Any] | None = None
-
-    def __str__(self) -> str:
-        parts = [f"{self.anchor}  {self.what:<11}"]
-        if self.support is not None:
-            parts.append(f"via {self.support}")
-        if self.content is not None:
-            parts.append(json.dumps(self.content, ensure_ascii=False))
-        if self.reason is not None:
-            parts.append(self.reason)
-        if self.by is not None:
-            parts.append(f"by {self.by}")
-        return line("  ".join(parts).rstrip())
-
-
 class Page(Model, Generic[Item]):
     """A page of a scan.
 

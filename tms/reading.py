@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from tms import history
+from tms.answers import Commit
 from tms.errors import (
     InvalidArgument,
     InvalidCursor,
@@ -13,7 +14,7 @@ from tms.errors import (
     NoSuchJustification,
     NoSuchNode,
 )
-from tms.models import Commit, Justification, Node, Page, Status
+from tms.models import Justification, Node, Page, Status
 from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
 from tms.store import Beliefs, Connection, Named, NodeRow, Record
 

@@ -20,9 +20,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from tms.answers import Diff, Impact
+from tms.answers import Commit, Diff, Event, Impact
 from tms.content import line
-from tms.models import Commit, Event, Justification, Node, Page, Report, Status, Verification
+from tms.models import Justification, Node, Page, Report, Status, Verification
 from tms.refs import JUSTIFICATION, Anchor, Ref
 
 _STYLES = {Status.IN: "green", Status.OUT: "red"}
@@ -166,6 +166,9 @@ def events(happened: Sequence[Event]) -> RenderableType:
     table = _table("commit", "what", "")
     for event in happened:
         details = [] if event.support is None else [f"via {line(event.support)}"]
+        if event.because:
+            named = line(", ".join(event.because[:_MOST]))
+            details.append(f"because of {named}{_rest(event.because)}")
         if event.content is not None:
             details.append(line(json.dumps(event.content, ensure_ascii=False)))
         style = {"in": "green", "out": "red"}.get(event.what, "")

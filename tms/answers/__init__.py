@@ -5,14 +5,17 @@ from tms.answers.consequence import Impact, Reached
 from tms.answers.derivation import Because, Step, Why
 from tms.answers.difference import Diff, Revised
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
+from tms.answers.life import Commit, Event
 
 __all__ = [
     "Bearing",
     "Because",
+    "Commit",
     "Critical",
     "Cuts",
     "Diff",
     "Environments",
+    "Event",
     "Impact",
     "Lack",
     "Origins",

@@ -11,7 +11,9 @@ from tms.refs import Anchor, Ref
 
 
 class Waiting(Model):
-    """A justification that does not fire.
+    """A justification of something that is OUT.
+
+    It does not fire, unless the fact that it derives is switched off itself.
 
     Attributes:
         ref: which.
@@ -33,7 +35,8 @@ class Waiting(Model):
     reason: str | None
 
     def __str__(self) -> str:
-        parts = [f"not by {self.ref}"]
+        fires = not self.retracted and not self.missing
+        parts = [f"{'by' if fires else 'not by'} {self.ref}"]
         if self.rule is not None:
             parts.append(f"rule {self.rule}")
         if self.retracted:
@@ -57,8 +60,10 @@ class Lack(Model):
         since: the commit since which it is OUT: the one that put it OUT, or that declared it.
         was_in: it was IN before that.
         op, by, reason: of that commit.
-        because: what was switched off in that commit and took it OUT; empty if it never was IN.
-        waiting: its justifications; empty for a source.
+        because: what was switched off in that commit and took it OUT, up to 20; empty if it never
+            was IN, or if the limits left it out.
+        waiting: its justifications, as they were recorded, up to 20; one that fires is the first.
+            Empty for a source.
     """
 
     ref: Ref
@@ -78,10 +83,10 @@ class Lack(Model):
         parts = [f"{self.ref}  {self.role}"]
         if self.retracted:
             parts.append("retracted")
-        parts.append(f"{'OUT' if self.was_in else 'never IN'} since")
+        parts.append("OUT since" if self.was_in else "never IN, declared")
         parts.append(recorded(self.since, self.by, self.reason))
         if self.because:
-            parts.append(f"with {', '.join(self.because)}")
+            parts.append(f"because of {', '.join(self.because)}")
         if self.content is not None:
             parts.append(json.dumps(self.content, ensure_ascii=False))
         if self.role == "fact" and not self.waiting:
@@ -98,7 +103,7 @@ class WhyNot(Model):
         ref, status: what was asked about.
         at: the commit asked about.
         lacks: the nodes that are OUT, from what was asked about down to what is switched off or
-            has no justification. Of a justification: those that it misses and on.
+            has no justification. Of a justification: those that it misses, and so on down.
         retracted: what is switched off among all that, the nearest first: sources, facts and
             justifications.
         circles: ungrounded circles: facts that only wait for one another, or would only hold each
@@ -126,6 +131,8 @@ class WhyNot(Model):
     def __str__(self) -> str:
         lines = [line(f"{self.ref}  {self.status}")]
         lines += [f"  {part}" for lack in self.lacks for part in str(lack).split("\n")]
+        if self.retracted:
+            lines.append(line(f"  retracted: {', '.join(self.retracted)}"))
         for circle in self.circles:
             lines.append(line(f"  an ungrounded circle: {', '.join(circle)}"))
         for repair in self.repairs:

@@ -176,6 +176,27 @@ def impact(door: Door, *, ref: str, nodes: int, at: str | None, as_json: bool) -
 
 @verb
 @_ref
+@click.option(
+    "--depth", type=click.IntRange(min=0), help="How many missing premises down; all by default."
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="At most this many.",
+)
+@_at_option
+def why_not(
+    door: Door, *, ref: str, depth: int | None, nodes: int, at: str | None, as_json: bool
+) -> None:
+    """Show what REF waits for, down to what was switched off."""
+    with door.open() as memory:
+        tell(_reader(memory, at).why_not(ref, depth=depth, nodes=nodes), as_json=as_json)
+
+
+@verb
+@_ref
 @_at_option
 def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
     """List what happened to one source, fact or justification.

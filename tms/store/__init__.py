@@ -2,31 +2,39 @@
 
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
-``between`` about two of them, ``grounds`` of many nodes at one, ``adjacency`` walks the graph of
-one, ``imagined`` takes in a commit that is not made, ``audit`` reads all of it.
+``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
+moved in a commit, ``adjacency`` walks the graph of one, ``imagined`` takes in a commit that is not
+made, ``audit`` reads all of it.
 """
 
 from tms.store.adjacency import Adjacency
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
+from tms.store.causes import Causes, Change
 from tms.store.connection import Connection, Overlay
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
+from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
 from tms.store.record import Head, Named, Passed, Record
 
 __all__ = [
+    "Absent",
     "Adjacency",
     "Audit",
+    "Awaited",
     "Beliefs",
     "Between",
+    "Causes",
+    "Change",
     "Connection",
     "Firing",
     "Grounds",
     "Head",
     "Imagined",
+    "Lacks",
     "Named",
     "NodeRow",
     "Overlay",

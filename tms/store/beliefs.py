@@ -414,11 +414,11 @@ class Beliefs:
             at,
         )
 
-    def transitions(self, node: int, at: int) -> list[tuple[int, int, str | None]]:
-        """Return (revision, change, id of the support) for each change of belief, oldest first."""
+    def transitions(self, node: int, at: int) -> list[tuple[int, int, str | None, int | None]]:
+        """Return (revision, change, id and key of the support), oldest first, of each change."""
         return self._life(
             f"SELECT t.revision, t.change, (SELECT {IDENTITY} FROM justification AS j"
-            " WHERE j.justification = t.support) FROM transition AS t"
+            " WHERE j.justification = t.support), t.support FROM transition AS t"
             " WHERE t.node = ? AND t.revision <= ? ORDER BY t.revision",
             node,
             at,

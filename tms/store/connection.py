@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Self
 from tms import errors
 
 OVERLAY = (
-    "CREATE TEMP TABLE overlay (node INTEGER PRIMARY KEY, change INTEGER NOT NULL, support INTEGER)",
+    "CREATE TEMP TABLE overlay"
+    " (node INTEGER PRIMARY KEY, change INTEGER NOT NULL, support INTEGER)",
     "CREATE TEMP TABLE moment (id INTEGER PRIMARY KEY, instant INTEGER NOT NULL)",
 )
 """Tables of this connection alone: how another instant differs from that of the commit read."""

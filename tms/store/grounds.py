@@ -36,7 +36,7 @@ FROM json_each(:keys) AS e CROSS JOIN premise AS p ON p.justification = e.value
 """
 
 _COMMITS = """
-SELECT c.revision, c.at, c.reason, c."by"
+SELECT c.revision, c.at, c.op, c.reason, c."by"
 FROM json_each(:keys) AS e CROSS JOIN commits AS c ON c.revision = e.value
 """
 
@@ -65,10 +65,11 @@ class Firing(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """When, why and by whom something was recorded."""
+    """When, how, why and by whom something was recorded."""
 
     revision: int
     at: int
+    op: str
     reason: str | None
     by: str | None
 
@@ -112,7 +113,7 @@ class Grounds:
         return needs
 
     def commits(self, revisions: Iterable[int]) -> dict[int, Recorded]:
-        """Return when, why and by whom revisions were recorded."""
+        """Return when, how, why and by whom revisions were recorded."""
         return {row[0]: Recorded(*row) for row in self._rows(_COMMITS, sorted(set(revisions)))}
 
     def _rows(self, statement: str, keys: Sequence[int]) -> list[Any]:
