@@ -5,6 +5,7 @@ from typing import Any
 
 from tms import absence, comparison, consequences, explain, history
 from tms.answers import Diff, Event, Impact, Why, WhyNot
+from tms.clock import told
 from tms.errors import InvalidArgument
 from tms.interchange import additions
 from tms.models import Report
@@ -29,7 +30,7 @@ class Questions(Reader):
         Cost: grows with what the commit moved.
         """
         with self._connection.snapshot():
-            revision = history.revision_of(self._beliefs, anchor, self._head())
+            revision = history.revision_of(self._beliefs, anchor, self._recorded())
             return history.report(self._beliefs, revision)
 
     def history(self, ref: object) -> tuple[Event, ...]:
@@ -48,7 +49,7 @@ class Questions(Reader):
         something off, also with all that it had rested on.
         """
         with self._connection.snapshot():
-            at = self._at()
+            at = self._recorded()
             return history.events(self._connection, self._named(ref_of(ref), at), at)
 
     def why(self, ref: object, *, depth: int | None = None, nodes: int = 1000) -> Why:
@@ -120,10 +121,10 @@ class Questions(Reader):
         """
         off, on, added = refs_of(retract), refs_of(unretract), additions(justify)
         with self._connection.snapshot():
-            at = self._at()
+            at, now, standing = self._supposed()
             for ref in (*off, *on):
                 self._named(ref, at)
-            supposed = Supposition(self._connection, at)
+            supposed = Supposition(self._connection, at, now=now, standing=standing)
             supposed.draft.turn(off, on=False)
             supposed.draft.turn(on, on=True)
             for add in added:
@@ -154,6 +155,13 @@ class Questions(Reader):
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
             return consequences.impact(self._connection, asked, named, at, nodes=nodes)
+
+    def _supposed(self) -> tuple[int, int | None, int | None]:
+        """Return on what a commit is supposed: the revision, its time, and the instant it keeps.
+
+        On a live memory time passes up to the commit; on a view it stands still.
+        """
+        return self._at(), None, self._instant()
 
     def why_not(self, ref: object, *, depth: int | None = None, nodes: int = 1000) -> WhyNot:
         """Return what something that is OUT waits for, down to what was switched off.
@@ -203,29 +211,31 @@ class Questions(Reader):
         Cost: grows with what was written between the two, not with the file.
         """
         with self._connection.snapshot():
-            return comparison.diff(self._connection, a, b, self._head())
+            return comparison.diff(self._connection, a, b, self._recorded())
 
 
 class View(Questions):
-    """A memory as it was at a recorded commit. It only reads."""
+    """A memory as it was at a recorded commit, as it is at an instant, or both. It only reads."""
 
     _viewed = True
 
-    def __init__(self, connection: Connection, revision: int) -> None:
+    def __init__(self, connection: Connection, revision: int, instant: int | None) -> None:
         super().__init__(connection)
-        self._revision = revision
+        self._seen = revision, instant
 
-    def _at(self) -> int:
-        return self._revision
+    def _revision(self) -> int:
+        return self._seen[0]
 
-    def _head(self) -> int:
-        return self._revision
+    def _instant(self) -> int | None:
+        return self._seen[1]
 
     def _unknown(self) -> str:
         return "Check the spelling; it may have been declared after this anchor."
 
     def __repr__(self) -> str:
-        return f"<tms view of {self._connection.path} at revision {self._revision}>"
+        revision, instant = self._seen
+        valid = "" if instant is None else f", valid {told(instant)}"
+        return f"<tms view of {self._connection.path} at revision {revision}{valid}>"
 
 
 def _check_limit(name: str, limit: object, least: int) -> None:

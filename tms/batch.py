@@ -4,7 +4,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from tms import history
-from tms.clock import Clock, milliseconds
+from tms.clock import MILLI, Clock, microseconds
 from tms.collecting import uncollected
 from tms.content import check_text
 from tms.draft import Draft, DraftMark
@@ -12,7 +12,7 @@ from tms.errors import Misuse, TMSError
 from tms.models import Report
 from tms.store import Audit, Beliefs, Connection, Record, SqlNetwork
 
-_REPORTED = ("retract", "unretract", "revise", "batch")
+_REPORTED = ("retract", "unretract", "revise", "settle", "batch")
 
 
 class Writer:
@@ -67,15 +67,13 @@ class Writer:
 
     def _begin(self) -> Draft:
         if self._telling:
-            raise Misuse(
-                "the clock of this memory used the memory.",
-                hint="Give a clock that only tells the time.",
-            )
+            self.now()
         try:
             self.connection.begin()
             with self.connection.translated():
                 self._audit.mend()
-                self._draft = draft = Draft(self._record, self._network, self._now())
+                at = self.now() // MILLI
+                self._draft = draft = Draft(self._record, self._network, at)
                 self._record.check_end(draft.base)
             self._broken = False
         except BaseException:
@@ -83,10 +81,20 @@ class Writer:
             raise
         return draft
 
-    def _now(self) -> int:
+    def now(self) -> int:
+        """Return what the clock says, in microseconds.
+
+        Raises:
+            Misuse: the clock asks the memory.
+        """
+        if self._telling:
+            raise Misuse(
+                "the clock of this memory used the memory.",
+                hint="Give a clock that only tells the time.",
+            )
         self._telling = True
         try:
-            return milliseconds(self._clock())
+            return microseconds(self._clock())
         finally:
             self._telling = False
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from enum import Enum
+from typing import Final, NamedTuple
 
 from tms.errors import InvalidArgument, InvalidWindow
 
@@ -71,7 +72,12 @@ def window(valid_from: object, valid_to: object) -> Window:
     Raises:
         InvalidWindow: one is no instant, or nothing lies between them.
     """
-    start, end = (None if bound is None else instant(bound) for bound in (valid_from, valid_to))
+    return _ordered(
+        *(None if bound is None else instant(bound) for bound in (valid_from, valid_to))
+    )
+
+
+def _ordered(start: int | None, end: int | None) -> Window:
     if start is not None and end is not None and start >= end:
         raise InvalidWindow(
             f"nothing lies between valid_from {told(start)} and valid_to {told(end)}.",
@@ -79,6 +85,44 @@ def window(valid_from: object, valid_to: object) -> Window:
             ids=(told(start), told(end)),
         )
     return Window(start, end)
+
+
+class Kept(Enum):
+    """Says of an argument that it was left out, where None has a meaning of its own."""
+
+    KEPT = "kept"
+
+
+KEPT: Final = Kept.KEPT
+
+
+def revised(valid_from: object, valid_to: object) -> Callable[[Window], Window] | None:
+    """Return what makes of a window the one with other bounds; None if no bound is given.
+
+    Args:
+        valid_from: see ``window``; ``KEPT`` leaves it as it is.
+        valid_to: likewise.
+
+    Raises:
+        InvalidWindow: one is no instant. What is returned raises it if nothing lies between.
+    """
+    if valid_from is KEPT and valid_to is KEPT:
+        return None
+    given = [
+        bound if bound is KEPT or bound is None else instant(bound)
+        for bound in (valid_from, valid_to)
+    ]
+
+    def change(before: Window) -> Window:
+        bounds = (old if new is KEPT else new for old, new in zip(before, given, strict=True))
+        return _ordered(*bounds)
+
+    return change
+
+
+def given(valid_from: object, valid_to: object) -> Window | None:
+    """Return the window between two instants, None if neither is given; see ``window``."""
+    return None if valid_from is None and valid_to is None else window(valid_from, valid_to)
 
 
 def instant(given: object) -> int:
@@ -135,20 +179,25 @@ def moment(at: int) -> datetime:
     return _EPOCH + timedelta(microseconds=at)
 
 
+def iso(at: datetime) -> str:
+    """Write an instant as ISO 8601 in UTC, with as many decimals as it needs."""
+    return at.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
 def told(at: int) -> str:
     """Write microseconds since 1970 as ISO 8601 in UTC, with as many decimals as it needs."""
-    return moment(at).replace(tzinfo=None).isoformat() + "Z"
+    return iso(moment(at))
 
 
-def milliseconds(given: datetime) -> int:
-    """Return whole milliseconds since 1970, rounded down, so a printed time is never late.
+def microseconds(given: datetime) -> int:
+    """Return what a clock says as whole microseconds since 1970.
 
     Raises:
         InvalidWindow: it is no aware ``datetime``, or is outside the years 1 to 9999 in UTC.
     """
     if not isinstance(given, datetime):
         raise InvalidWindow(f"not an instant: {given!r:.80}.", hint=_AWARE)
-    return instant(given) // MILLI
+    return instant(given)
 
 
 def written(at: int) -> str:
@@ -160,7 +209,7 @@ def written(at: int) -> str:
 def read(text: str) -> int | None:
     """Return the milliseconds that ``written`` wrote as ``text``, or None for any other text."""
     try:
-        at = milliseconds(datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC))
+        at = microseconds(datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC))
     except ValueError:
         return None
-    return at if written(at) == text else None
+    return at // MILLI if written(at // MILLI) == text else None

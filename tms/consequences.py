@@ -56,7 +56,7 @@ def impact(connection: Connection, ref: Ref, named: Named, at: int, *, nodes: in
                     }
                 )
             )
-    believed = beliefs.believed(at)
+    believed = supposed.draft.base.believed
     return Impact(
         ref=ref,
         at=history.anchor(beliefs, at),

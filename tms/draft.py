@@ -39,6 +39,9 @@ class Draft:
 
     Every verb checks all it was given before it adds anything, so a refused verb adds nothing.
 
+    Attributes:
+        settling: what began or expired is worth a commit by itself.
+
     Args:
         record: where to add.
         network: makes a view of the graph for one settlement.
@@ -68,6 +71,7 @@ class Draft:
         self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
         self._turning = Turning(record, self.base, self._at, standing)
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
+        self.settling = False
         self._reasons: list[str] = []
         self._by: list[str] = []
 
@@ -191,12 +195,15 @@ class Draft:
         first = self._rows.content(key)
         return self._record.content(key) if first is None else (1, first)
 
-    def revise(self, ref: Ref, content: str | None, window: Window | None = None) -> None:
+    def revise(
+        self, ref: Ref, content: str | None, change: Callable[[Window], Window] | None
+    ) -> None:
         """Add a content version, or another window, unless they say the same as the newest.
 
         Raises:
             NoSuchNode: the ref names nothing.
             InvalidRef: it names a justification.
+            InvalidWindow: nothing lies between the bounds.
         """
         found = self.named(ref)
         if found.role == JUSTIFICATION:
@@ -205,6 +212,7 @@ class Draft:
                 hint="Retract it and justify anew.",
                 ids=(ref,),
             )
+        window = None if change is None else change(self._turning.window(found.key))
         if content is not None:
             version, kept = self._content_before(found.key)
             if content == kept:
@@ -299,6 +307,11 @@ class Draft:
         return self._turning.count
 
     @property
+    def passed(self) -> list[tuple[int, int, int]]:
+        """What began (1) or expired (0) since the last commit: (target, which, when)."""
+        return self._turning.events()
+
+    @property
     def head(self) -> Head:
         """What the head becomes when this is kept."""
         believed = self.base.believed + self._rows.gained
@@ -314,7 +327,7 @@ class Draft:
         """Settle and close the commit; return False, with nothing written, if it is empty."""
         passed = self._turning.passed()
         new = self._contents or self._turning or self._next_key > self.base.last_key + 1
-        if not (new or (op == "settle" and passed)):
+        if not (new or (self.settling and passed)):
             return False
         self._rows.write()
         record = self._record

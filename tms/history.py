@@ -1,11 +1,12 @@
 """What happened: the report of a commit, the log, and the life of one node."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tms.answers import Commit, Event
+from tms.clock import moment
 from tms.errors import CorruptStore, NoSuchAnchor
-from tms.models import Report, Survivor
+from tms.models import Report, Settled, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
 from tms.store import Beliefs, Causes, Change, Connection, Head, Named
 
@@ -62,6 +63,7 @@ def report(beliefs: Beliefs, revision: int) -> Report:
         died=refs(beliefs.moved(revision, 0)),
         revived=refs(beliefs.moved(revision, 1)),
         survived_via=_survivors(beliefs, revision),
+        settled=settled(beliefs.settled(revision), beliefs.names),
         reason=commit.reason,
         by=commit.by,
         believed_before=beliefs.believed(revision - 1),
@@ -86,6 +88,21 @@ def nothing(beliefs: Beliefs, head: int, op: str, reason: str | None, by: str | 
         by=by,
         believed_before=believed,
         believed_after=believed,
+    )
+
+
+def settled(
+    passed: list[tuple[int, int, int]],
+    names: Callable[[Sequence[int]], Mapping[int, tuple[str, str]]],
+) -> tuple[Settled, ...]:
+    """Return what began or expired, given (target, began or not, when) and names of targets."""
+    if not passed:
+        return ()
+    named = names([target for target, _, _ in passed])
+    events = sorted((at, named[target], began) for target, began, at in passed)
+    return tuple(
+        Settled(ref=Ref.kept(*name), cause="began" if began else "expired", at=moment(at))
+        for at, name, began in events
     )
 
 

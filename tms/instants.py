@@ -10,16 +10,22 @@ from tms.refs import JUSTIFICATION
 from tms.store import Beliefs, Connection, Imagined, Overlay
 
 
-def overlay(
-    connection: Connection, revision: int, instant: int, last: Overlay | None
-) -> Overlay | None:
+def stands(beliefs: Beliefs, found: Overlay | None, revision: int, instant: int) -> bool:
+    """Return whether an overlay that was worked out before still is that of an instant."""
+    return (
+        found is not None
+        and found.revision == revision
+        and found.bound == beliefs.bounds(instant, revision)[0]
+    )
+
+
+def overlay(connection: Connection, revision: int, instant: int) -> Overlay | None:
     """Return what differs at an instant, as known at a revision; None if nothing can.
 
     Args:
         connection: the file, in a snapshot, with nothing laid over it.
         revision: which commit is read.
         instant: when, in microseconds.
-        last: one that was worked out before, given back if it still is the answer.
 
     Cost: some seeks; grows with what opened or closed between the commit and the instant, and
     what that changes.
@@ -30,8 +36,6 @@ def overlay(
     bound, labelled = beliefs.bounds(instant, revision)
     if bound == labelled:
         return None
-    if last is not None and (last.revision, last.bound) == (revision, bound):
-        return last
     imagined = Imagined(connection, revision)
     then = imagined.head().at * MILLI
     low, high = sorted((then, instant))

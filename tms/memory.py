@@ -1,6 +1,7 @@
 """A memory: one verb, one transaction, one commit, one report."""
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self
@@ -8,12 +9,23 @@ from typing import Any, Self
 from tms import history
 from tms.asking import View
 from tms.batch import Batch
-from tms.clock import Clock, checked
+from tms.clock import (
+    KEPT,
+    MILLI,
+    Clock,
+    Kept,
+    Window,
+    checked,
+    given,
+    instant,
+    revised,
+    window,
+)
 from tms.content import canonical
 from tms.errors import InvalidArgument, InvalidContent
 from tms.interchange import PROGRESS, blocks
 from tms.models import Loaded, Report
-from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
+from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of, refs_of
 from tms.statement import check_premises, statement
 from tms.store import open_file
 from tms.upkeep import Upkeep
@@ -89,14 +101,12 @@ class Memory(Upkeep):
         self._connection.close()
         self._writer.drop()
 
-    def _at(self) -> int:
+    def _revision(self) -> int:
         self._writer.heal()
-        draft = self._writer.draft
-        return self._record.head().revision if draft is None else draft.base.revision
+        return self._beliefs.last_revision()
 
-    def _head(self) -> int:
-        self._writer.heal()
-        return self._record.head().revision
+    def _instant(self) -> int:
+        return self._writer.now()
 
     def _unknown(self) -> str:
         if self._writer.draft is not None:
@@ -106,39 +116,66 @@ class Memory(Upkeep):
             )
         return super()._unknown()
 
+    def _supposed(self) -> tuple[int, int | None, int | None]:
+        at = self._recorded()
+        return at, self._writer.now() // MILLI if self._beliefs.has_windows() else None, None
+
     # ------------------------------------------------------------ writing
 
-    def source(self, ref: object, content: Mapping[str, Any] | None = None) -> Ref:
-        """Declare a source: a node that supports by itself while it is not retracted.
+    def source(
+        self,
+        ref: object,
+        content: Mapping[str, Any] | None = None,
+        *,
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+    ) -> Ref:
+        """Declare a source: a node that supports by itself while it is on and valid.
 
         Args:
             ref: its name, ``"kind:id"``.
             content: what it says, as a JSON object. A source that was declared without content
                 takes it; None leaves it as it is.
+            valid_from: from when on it holds in the world, an aware ``datetime`` or ISO 8601 text
+                with an offset; None is open.
+            valid_to: when it no longer holds; likewise. If neither is given, a source that is on
+                record keeps its window.
 
         Returns:
             Its ref. Declaring the same again changes nothing.
 
         Raises:
-            ContentConflict: the ref names a fact, or a source with other content (see ``revise``).
+            ContentConflict: the ref names a fact, or a source with other content or another window
+                (see ``revise``).
             InvalidRef: it is no ref, or its kind is reserved.
             InvalidContent: the content cannot be kept as JSON.
+            InvalidWindow: a bound is no instant, or nothing lies between them.
 
         Cost: a few index seeks and rows.
         """
-        return self._declare("source", ref, content)
+        return self._declare("source", ref, content, given(valid_from, valid_to))
 
-    def fact(self, ref: object, content: Mapping[str, Any] | None = None) -> Ref:
+    def fact(
+        self,
+        ref: object,
+        content: Mapping[str, Any] | None = None,
+        *,
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+    ) -> Ref:
         """Declare a fact: a node that is believed only through justifications, so OUT at first.
 
-        Args, returns, raises and costs as ``source``.
+        Outside its window it is OUT whatever supports it. Args, returns, raises and costs as
+        ``source``.
         """
-        return self._declare("fact", ref, content)
+        return self._declare("fact", ref, content, given(valid_from, valid_to))
 
-    def _declare(self, role: str, ref: object, content: Mapping[str, Any] | None) -> Ref:
+    def _declare(
+        self, role: str, ref: object, content: Mapping[str, Any] | None, window: Window | None
+    ) -> Ref:
         named, text = ref_of(ref), canonical(content)
         with self._writer, self._writer.batch(role) as verb:
-            verb.draft.declare(named, role, text)
+            verb.draft.declare(named, role, text, window)
         return named
 
     def justify(
@@ -148,6 +185,8 @@ class Memory(Upkeep):
         *,
         rule: str | None = None,
         id: str | None = None,
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
     ) -> Ref:
         """Record that the premises together derive the conclusions.
 
@@ -156,11 +195,13 @@ class Memory(Upkeep):
             premises: one source or fact or several, all on record; order and repeats do not
                 count.
             rule: what it was drawn by (Doyle's informant).
-            id: its id; a hash of premises, conclusions and rule by default.
+            id: its id; a hash of premises, conclusions, rule and window by default.
+            valid_from: from when on it holds in the world, as for ``source``.
+            valid_to: when it no longer holds.
 
         Returns:
-            Its ref, ``justification:<id>``. The same premises, conclusions and rule are the same
-            justification: recorded again they change nothing and return the ref they have.
+            Its ref, ``justification:<id>``. The same premises, conclusions, rule and window are the
+            same justification: recorded again they change nothing and return the ref they have.
 
         Raises:
             NoSuchNode: a premise names nothing.
@@ -172,49 +213,64 @@ class Memory(Upkeep):
         """
         derived, needed = refs_of(conclusions), refs_of(premises)
         check_premises(needed, derived)
-        said = statement(derived, needed, rule, id)
+        said = statement(derived, needed, rule, id, window(valid_from, valid_to))
         with self._writer, self._writer.batch("justify") as verb:
             return verb.draft.justify(said)
 
-    def axiom(self, conclusions: object, *, rule: str | None = None, id: str | None = None) -> Ref:
+    def axiom(
+        self,
+        conclusions: object,
+        *,
+        rule: str | None = None,
+        id: str | None = None,
+        valid_from: datetime | str | None = None,
+        valid_to: datetime | str | None = None,
+    ) -> Ref:
         """Record that the conclusions hold without premises, on purpose.
 
         Args, returns, raises and costs as ``justify``. Retract the returned ref to withdraw it.
         """
-        said = statement(refs_of(conclusions), [], rule, id)
+        said = statement(refs_of(conclusions), [], rule, id, window(valid_from, valid_to))
         with self._writer, self._writer.batch("axiom") as verb:
             return verb.draft.justify(said)
 
     def revise(
         self,
         ref: object,
-        content: Mapping[str, Any],
+        content: Mapping[str, Any] | None = None,
         *,
+        valid_from: datetime | str | Kept | None = KEPT,
+        valid_to: datetime | str | Kept | None = KEPT,
         reason: str | None = None,
         by: str | None = None,
     ) -> Report:
-        """Give a source or a fact new content. The versions before stay on record.
+        """Give a source or a fact new content or another window. What was before stays on record.
 
         Args:
             ref: which.
-            content: all of the new content, as a JSON object.
+            content: all of the new content, as a JSON object; None leaves it as it is.
+            valid_from: from when on it holds, None for open; left out, it stays as it is.
+            valid_to: when it no longer holds; likewise.
             reason: why.
             by: by whom.
 
         Returns:
-            The report, falsy if the content is the same as before. Belief does not change.
+            The report, falsy if all is the same as before. New content changes no belief.
 
         Raises:
             NoSuchNode: the ref names nothing.
-            InvalidContent: the content cannot be kept as JSON.
+            InvalidContent: the content cannot be kept as JSON, or there is nothing to revise.
+            InvalidWindow: a bound is no instant, or nothing lies between them.
 
-        Cost: a few index seeks and rows.
+        Cost: a few index seeks and rows, and what another window changes.
         """
-        named, text = ref_of(ref), canonical(content)
-        if text is None:
-            raise InvalidContent(f"no content to revise {named} to.", hint="Give content={...}.")
+        named, text, change = ref_of(ref), canonical(content), revised(valid_from, valid_to)
+        if text is None and change is None:
+            raise InvalidContent(
+                f"nothing to revise {named} to.", hint="Give content={...}, valid_from or valid_to."
+            )
         with self._writer, self._writer.batch("revise", reason, by) as verb:
-            verb.draft.revise(named, text)
+            verb.draft.revise(named, text, change)
         return verb.told()
 
     def retract(self, refs: object, *, reason: str | None = None, by: str | None = None) -> Report:
@@ -252,6 +308,24 @@ class Memory(Upkeep):
         named = refs_of(refs)
         with self._writer, self._writer.batch(op, reason, by) as verb:
             verb.draft.turn(named, on=op == "unretract")
+        return verb.told()
+
+    def settle(self, *, reason: str | None = None, by: str | None = None) -> Report:
+        """Commit what began or expired since the last commit, so that a report tells of it.
+
+        Nothing needs it: every commit settles this first, and reading sees it at once.
+
+        Args:
+            reason: why.
+            by: by whom.
+
+        Returns:
+            The report, falsy if no window opened or closed.
+
+        Cost: grows with what opened or closed, and what that changes.
+        """
+        with self._writer, self._writer.batch("settle", reason, by) as verb:
+            verb.draft.settling = True
         return verb.told()
 
     def batch(self, *, reason: str | None = None, by: str | None = None) -> Batch:
@@ -336,11 +410,13 @@ class Memory(Upkeep):
 
     # ------------------------------------------------------------ time
 
-    def as_of(self, *, recorded: str) -> View:
-        """Return a read-only view of the memory as it was at a commit.
+    def as_of(self, *, recorded: str | None = None, valid: datetime | str | None = None) -> View:
+        """Return a read-only view: what was known at a commit, of the world at an instant.
 
         Args:
-            recorded: the anchor of the commit.
+            recorded: the anchor of the commit; the last one by default.
+            valid: the instant, an aware ``datetime`` or ISO 8601 text with an offset; that of the
+                commit by default.
 
         Returns:
             The view; it answers what a memory answers, and lives as long as the memory is open.
@@ -348,10 +424,37 @@ class Memory(Upkeep):
         Raises:
             InvalidAnchor: the text is no anchor.
             NoSuchAnchor: it is ahead of the head, or of another file.
+            InvalidWindow: ``valid`` is no instant.
+            InvalidArgument: neither is given.
 
-        Cost: an index seek.
+        Cost: an index seek. What is asked of the view costs more the more windows opened or closed
+        between the commit and the instant.
         """
-        with self._connection.snapshot():
-            return View(
-                self._connection, history.revision_of(self._beliefs, recorded, self._head())
+        if recorded is None and valid is None:
+            raise InvalidArgument(
+                "as of when?", hint="Give recorded=anchor, valid=instant, or both."
             )
+        moment = None if valid is None else instant(valid)
+        with self._connection.snapshot():
+            head = self._recorded()
+            at = head if recorded is None else history.revision_of(self._beliefs, recorded, head)
+            return View(self._connection, at, moment)
+
+    def anchor_at(self, moment: datetime | str) -> Anchor | None:
+        """Return the anchor of the last commit at or before an instant; None if there is none.
+
+        An anchor shows the time of its commit in whole milliseconds, rounded down, so the time that
+        is printed always includes the commit. Of several commits in one millisecond it is the last.
+
+        Args:
+            moment: an aware ``datetime``, or ISO 8601 text with an offset.
+
+        Raises:
+            InvalidWindow: it is no instant.
+
+        Cost: grows with the logarithm of the number of commits.
+        """
+        given = instant(moment) // MILLI
+        with self._connection.snapshot():
+            head = self._recorded()
+            return history.anchor(self._beliefs, self._beliefs.revision_at(given, head))

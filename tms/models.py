@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Sized
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from tms.clock import iso as written
 from tms.content import line
 from tms.refs import Anchor, Ref
 
@@ -23,6 +25,15 @@ def _lines(lines: list[str]) -> str:
 def _more(before: str, items: Sized, most: int | None) -> str:
     rest = 0 if most is None else len(items) - most
     return f"{before}{rest:,} more" if rest > 0 else ""
+
+
+def _window(valid_from: datetime | None, valid_to: datetime | None) -> list[str]:
+    bounds = [
+        f"{word} {written(bound)}"
+        for word, bound in (("from", valid_from), ("until", valid_to))
+        if bound is not None
+    ]
+    return [f"  valid      {' '.join(bounds)}"] if bounds else []
 
 
 class Model(BaseModel):
@@ -59,6 +70,7 @@ class Node(Model):
         role: ``source`` or ``fact``.
         status: IN or OUT.
         retracted: its own switch is off.
+        valid_from, valid_to: when it holds in the world; None is open.
         content: the newest content version, or None.
         version: number of that version, 0 without content.
         support: id of the justification an IN fact rests on.
@@ -69,6 +81,8 @@ class Node(Model):
     role: Literal["source", "fact"]
     status: Status
     retracted: bool
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
     content: dict[str, Any] | None
     version: int
     support: str | None
@@ -81,6 +95,7 @@ class Node(Model):
         if self.content is not None:
             text = json.dumps(self.content, ensure_ascii=False)
             lines.append(f"  content    {text}  (version {self.version})")
+        lines += _window(self.valid_from, self.valid_to)
         lines.append(f"  declared   {self.declared}")
         return _lines(lines)
 
@@ -90,8 +105,9 @@ class Justification(Model):
 
     Attributes:
         ref: its name, ``justification:<id>``.
-        status: IN while it fires: it is on and all its premises are IN.
+        status: IN while it fires: it is on and valid, and all its premises are IN.
         retracted: its own switch is off.
+        valid_from, valid_to: when it holds in the world; None is open.
         premises: what it needs; empty for an axiom.
         derives: what it concludes.
         rule: what it was drawn by (Doyle's informant).
@@ -101,6 +117,8 @@ class Justification(Model):
     ref: Ref
     status: Status
     retracted: bool
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
     premises: tuple[Ref, ...]
     derives: tuple[Ref, ...]
     rule: str | None
@@ -113,6 +131,7 @@ class Justification(Model):
             lines.append(f"  rule       {self.rule}")
         lines.append(f"  premises   {', '.join(self.premises) or 'none (an axiom)'}")
         lines.append(f"  derives    {', '.join(self.derives)}")
+        lines += _window(self.valid_from, self.valid_to)
         lines.append(f"  declared   {self.declared}")
         return _lines(lines)
 
@@ -141,6 +160,23 @@ class Survivor(Model):
         return line(f"{self.fact}  via {', '.join(self.via)}  (lost {', '.join(self.lost)})")
 
 
+class Settled(Model):
+    """Something whose window opened or closed between two commits.
+
+    Attributes:
+        ref: a source, a fact or a justification.
+        cause: ``began`` or ``expired``.
+        at: when.
+    """
+
+    ref: Ref
+    cause: Literal["began", "expired"]
+    at: datetime
+
+    def __str__(self) -> str:
+        return line(f"{self.ref}  {self.cause} {written(self.at)}")
+
+
 class Report(Model):
     """What a commit did to belief. Falsy when nothing changed.
 
@@ -155,6 +191,8 @@ class Report(Model):
         died: facts that went from IN to OUT.
         revived: facts that came IN.
         survived_via: facts that stayed IN but lost a firing justification.
+        settled: what began or expired since the commit before, in the order of time; it was settled
+            in the same commit.
         reason, by: as they were given.
         believed_before, believed_after: how many facts are IN.
     """
@@ -167,6 +205,7 @@ class Report(Model):
     died: tuple[Ref, ...]
     revived: tuple[Ref, ...]
     survived_via: tuple[Survivor, ...]
+    settled: tuple[Settled, ...] = ()
     reason: str | None
     by: str | None
     believed_before: int
@@ -196,6 +235,7 @@ class Report(Model):
             ("died", self.died),
             ("revived", self.revived),
             ("survived", self.survived_via),
+            ("settled", self.settled),
         ):
             if items:
                 lines.append(f"  {name:<10} {len(items):,}")

@@ -4,9 +4,11 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator
+from datetime import datetime
 
-from tms import history
+from tms import history, instants
 from tms.answers import Commit
+from tms.clock import moment
 from tms.errors import (
     InvalidArgument,
     InvalidCursor,
@@ -16,7 +18,7 @@ from tms.errors import (
 )
 from tms.models import Justification, Node, Page, Status
 from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
-from tms.store import Beliefs, Connection, Named, NodeRow, Record
+from tms.store import Beliefs, Connection, Named, NodeRow, Overlay, Record
 
 _PAGE = 1000
 
@@ -30,14 +32,47 @@ class Reader:
         self._connection = connection
         self._record = Record(connection)
         self._beliefs = Beliefs(connection)
+        self._overlay: Overlay | None = None
+
+    def _revision(self) -> int:
+        """Return the revision to answer from: what is on record."""
+        raise NotImplementedError
+
+    def _instant(self) -> int | None:
+        """Return the instant to answer for, in microseconds; None for that of the commit.
+
+        Asked only of files that have windows.
+        """
+        raise NotImplementedError
 
     def _at(self) -> int:
-        """Return the revision to answer from."""
-        raise NotImplementedError
+        """Return the revision to answer from, with what differs at the instant laid over it.
 
-    def _head(self) -> int:
-        """Return the last revision to be seen; 0 if there is none."""
-        raise NotImplementedError
+        All that is read until the end of the snapshot is of that instant.
+        """
+        return self._look()[0]
+
+    def _look(self, pinned: tuple[int, int | None] | None = None) -> tuple[int, int | None]:
+        """Return the revision and the instant to answer from, or look at given ones again."""
+        found = None
+        if pinned is None:
+            revision = self._revision()
+            instant = self._instant() if self._beliefs.has_windows() else None
+        else:
+            revision, instant = pinned
+        if instant is not None:
+            found = self._overlay
+            if not instants.stands(self._beliefs, found, revision, instant):
+                self._connection.lay(None)
+                found = instants.overlay(self._connection, revision, instant)
+        self._connection.lay(found)
+        self._overlay = found or self._overlay
+        return revision, instant
+
+    def _recorded(self) -> int:
+        """Return the last revision to be seen, 0 if there is none, with nothing laid over it."""
+        self._connection.lay(None)
+        return self._revision()
 
     def _unknown(self) -> str:
         return "Check the spelling, or declare it first: memory.source(...) or memory.fact(...)."
@@ -67,9 +102,10 @@ class Reader:
             NoSuchNode, NoSuchJustification: it names nothing here.
             InvalidRef: it is no ref.
 
-        Cost: two index seeks; for a justification also one for each premise.
+        Cost: a few index seeks; for a justification also one for each premise. Where windows opened
+        or closed since the commit, also what that changes.
         """
-        with self._connection.translated():
+        with self._connection.snapshot():
             at = self._at()
             named = self._named(ref_of(ref), at)
             if named.role == JUSTIFICATION:
@@ -98,6 +134,7 @@ class Reader:
             if named.role != JUSTIFICATION:
                 return self._node(self._beliefs.node(named.key, at))
             key, beliefs = named.key, self._beliefs
+            window = beliefs.window(key, at)
             declared = history.anchor(beliefs, named.revision)
             assert declared is not None
             return Justification(
@@ -106,6 +143,8 @@ class Reader:
                 retracted=not beliefs.is_on(key, at),
                 premises=tuple(Ref.kept(*pair) for pair in beliefs.premises(key)),
                 derives=tuple(Ref.kept(*pair) for pair in beliefs.conclusions(key)),
+                valid_from=_moment(window.start),
+                valid_to=_moment(window.end),
                 rule=beliefs.rule(key),
                 declared=declared,
             )
@@ -121,6 +160,8 @@ class Reader:
                 "content": None if row.content is None else json.loads(row.content),
                 "version": row.version or 0,
                 "support": row.support,
+                "valid_from": _moment(row.valid_from),
+                "valid_to": _moment(row.valid_to),
                 "declared": Anchor.kept(row.revision, row.at),
             }
         )
@@ -128,7 +169,8 @@ class Reader:
     def holding(self, kind: str | None = None) -> Iterator[Ref]:
         """Yield the facts that are IN, by (kind, id), as of the moment of the call.
 
-        The walk is pinned to the commit at which it began: what is written meanwhile is not in it.
+        The walk is pinned to the commit and the instant at which it began: what is written, begins
+        or expires meanwhile is not in it.
 
         Args:
             kind: only facts of this kind.
@@ -139,16 +181,17 @@ class Reader:
         Cost: an index seek for each node on record (of that kind), a page at a time.
         """
         _check_kind(kind)
-        with self._connection.translated():
-            head = self._head()
-        return self._walk(head, kind)
+        with self._connection.snapshot():
+            pinned = self._look()
+        return self._walk(pinned, kind)
 
-    def _walk(self, head: int, kind: str | None) -> Iterator[Ref]:
+    def _walk(self, pinned: tuple[int, int | None], kind: str | None) -> Iterator[Ref]:
         after: tuple[str, str] | None = None
         kept = Ref.kept
         while True:
-            with self._connection.translated():
-                rows = self._beliefs.holding(head, kind, after, _PAGE)
+            with self._connection.snapshot():
+                revision, _ = self._look(pinned)
+                rows = self._beliefs.holding(revision, kind, after, _PAGE)
             for row in rows:
                 yield kept(*row)
             if len(rows) < _PAGE:
@@ -160,8 +203,8 @@ class Reader:
     ) -> "Page[Node]":
         """Return a page of all sources and facts on record, IN or OUT, by (kind, id).
 
-        The pages of one scan all show the revision at which it began, whatever is written
-        meanwhile.
+        The pages of one scan all show the commit and the instant at which it began, whatever is
+        written, begins or expires meanwhile.
 
         Args:
             kind: only nodes of this kind.
@@ -179,38 +222,43 @@ class Reader:
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _PAGE:
             raise InvalidArgument(f"limit is {limit!r}.", hint=f"Give 1 to {_PAGE}.")
         with self._connection.snapshot():
+            last = None
             if after is None:
-                revision, last = self._head(), None
+                revision, instant = self._look()
             else:
-                revision, last = self._resume(after, kind)
+                pinned, last = self._resume(after, kind)
+                revision, instant = self._look(pinned)
             rows = self._beliefs.nodes(revision, kind, last, limit + 1)
             items = tuple(self._node(row) for row in rows[:limit])
             cursor = None
             if len(rows) > limit:
                 anchor = history.anchor(self._beliefs, revision)
-                cursor = _cursor(anchor, kind, items[-1].ref, viewed=self._viewed)
+                cursor = _cursor(anchor, instant, kind, items[-1].ref, viewed=self._viewed)
         return Page[Node](items=items, next_cursor=cursor)
 
-    def _resume(self, cursor: str, kind: str | None) -> tuple[int, tuple[str, str]]:
-        anchor, of_kind, last, viewed = _read_cursor(cursor)
+    def _resume(
+        self, cursor: str, kind: str | None
+    ) -> tuple[tuple[int, int | None], tuple[str, str]]:
+        anchor, instant, of_kind, last, viewed = _read_cursor(cursor)
         if of_kind != kind:
             raise InvalidCursor(
                 f"the cursor is of a scan of kind {of_kind!r}, not {kind!r}.", hint=_AGAIN
             )
-        head = self._head()
+        head = self._recorded()
         revision = anchor.revision
         if history.anchor(self._beliefs, revision) != anchor:
             raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=_AGAIN)
-        if self._viewed != viewed or (viewed and revision != head) or revision > head:
-            giver = f"the view at {anchor}" if viewed else "the memory"
+        here = (revision, instant) == (head, self._instant()) if viewed else revision <= head
+        if self._viewed != viewed or not here:
+            giver = "another view" if viewed else "the memory"
             raise InvalidCursor(f"the cursor is of a scan of {giver}.", hint=_AGAIN)
-        return revision, (last.kind, last.id)
+        return (revision, instant), (last.kind, last.id)
 
     @property
     def head(self) -> Anchor | None:
         """The last commit to be seen; None if there is none yet. One index seek."""
         with self._connection.snapshot():
-            return history.anchor(self._beliefs, self._head())
+            return history.anchor(self._beliefs, self._recorded())
 
     def log(self, *, after: str | None = None) -> Iterator[Commit]:
         """Yield the commits, oldest first, up to the head at the moment of the call.
@@ -224,7 +272,7 @@ class Reader:
         Cost: grows with what the commits moved, a page at a time.
         """
         with self._connection.snapshot():
-            head = self._head()
+            head = self._recorded()
             start = 0 if after is None else history.revision_of(self._beliefs, after, head)
         return self._translated_log(start, head)
 
@@ -236,6 +284,10 @@ class Reader:
 _AGAIN = "Start the scan again without a cursor."
 
 
+def _moment(at: int | None) -> datetime | None:
+    return None if at is None else moment(at)
+
+
 def _check_kind(kind: str | None) -> None:
     if kind is None:
         return
@@ -244,19 +296,21 @@ def _check_kind(kind: str | None) -> None:
     Ref.of(kind, "-")
 
 
-def _cursor(anchor: Anchor | None, kind: str | None, last: Ref, *, viewed: bool) -> str:
-    body = json.dumps([anchor, kind, last, viewed], ensure_ascii=False).encode()
+def _cursor(
+    anchor: Anchor | None, instant: int | None, kind: str | None, last: Ref, *, viewed: bool
+) -> str:
+    body = json.dumps([anchor, instant, kind, last, viewed], ensure_ascii=False).encode()
     return base64.urlsafe_b64encode(_seal(body) + body).decode()
 
 
-def _read_cursor(cursor: str) -> tuple[Anchor, str | None, Ref, bool]:
+def _read_cursor(cursor: str) -> tuple[Anchor, int | None, str | None, Ref, bool]:
     try:
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
         seal, body = raw[:8], raw[8:]
         if seal != _seal(body):
             raise ValueError
-        anchor, kind, last, viewed = json.loads(body)
-        return Anchor(anchor), kind, Ref(last), viewed
+        anchor, instant, kind, last, viewed = json.loads(body)
+        return Anchor(anchor), instant, kind, Ref(last), viewed
     except (ValueError, TypeError, AttributeError):
         raise InvalidCursor(f"not a cursor of a scan: {cursor!r}.", hint=_AGAIN) from None
 

@@ -75,6 +75,15 @@ class Turning:
             return []
         return self._record.passed(self._since, self._now, self._base.revision)
 
+    def events(self) -> list[tuple[int, int, int]]:
+        """Return (target, 1 began or 0 expired, when) for each bound passed."""
+        return [
+            (one.target, began, bound)
+            for one in self.passed()
+            for began, bound in ((1, one.window.start), (0, one.window.end))
+            if bound is not None and self._since < bound <= self._now
+        ]
+
     def write(self, revision: int, passed: Iterable[Passed]) -> dict[int, tuple[bool, str]]:
         """Write the switches and windows.
 

@@ -83,14 +83,14 @@ class Upkeep(Questions):
         """Count what the memory holds. Grows with the file, slowly."""
         with self._connection.snapshot():
             sizes = self._audit.sizes(self._at())
-            head = self._record.head()
+            head, overlay = self._record.head(), self._connection.overlay
             format, sqlite = versions()
             return Stats(
                 head=history.anchor(self._beliefs, head.revision),
                 sources=sizes.sources,
                 facts=sizes.facts,
                 justifications=sizes.justifications,
-                believed=head.believed,
+                believed=head.believed + (0 if overlay is None else overlay.gained),
                 retracted=sizes.off,
                 bytes=sizes.bytes,
                 format=format,

@@ -106,6 +106,11 @@ CROSS JOIN justification AS j ON j.justification = d.justification
 WHERE j.revision <= :at AND {fires("d.justification", ":at")}
 """
 
+_BOUND = (
+    "(SELECT {} FROM validity AS b WHERE b.target = n.node AND b.revision <= :at"
+    " ORDER BY b.revision DESC LIMIT 1)"
+)
+
 _NODE = f"""
 SELECT n.kind, n.id, n.role, n.revision, c.at,
     {is_in("n.node", ":at")},
@@ -115,7 +120,8 @@ SELECT n.kind, n.id, n.role, n.revision, c.at,
     (SELECT content FROM content AS v WHERE v.node = n.node AND v.revision <= :at
         ORDER BY v.version DESC LIMIT 1),
     (SELECT {IDENTITY} FROM justification AS j
-        WHERE j.justification = {_SUPPORT.format(node="n.node", at=":at")})
+        WHERE j.justification = {_SUPPORT.format(node="n.node", at=":at")}),
+    {_BOUND.format("valid_from")}, {_BOUND.format("valid_to")}
 FROM node AS n JOIN commits AS c ON c.revision = n.revision
 """
 
@@ -165,6 +171,8 @@ class NodeRow(NamedTuple):
     version: int | None
     content: str | None
     support: str | None
+    valid_from: int | None
+    valid_to: int | None
 
 
 class CommitRow(NamedTuple):
@@ -331,10 +339,12 @@ class Beliefs:
         return range(self.last_key(revision - 1) + 1, self.last_key(revision) + 1)
 
     def revised(self, revision: int) -> list[int]:
-        """Return the older nodes to which a commit gave a content version."""
+        """Return the older nodes to which a commit gave a content version or a window."""
         rows = self._sql.execute(
-            "SELECT DISTINCT node FROM content WHERE revision = ? AND node <= ?",
-            (revision, self.last_key(revision - 1)),
+            "SELECT node FROM content WHERE revision = :revision AND node <= :last"
+            " UNION SELECT target FROM validity INDEXED BY validity_by_revision"
+            " WHERE revision = :revision AND target <= :last",
+            {"revision": revision, "last": self.last_key(revision - 1)},
         ).fetchall()
         return [row[0] for row in rows]
 
@@ -357,6 +367,20 @@ class Beliefs:
         values = {"low": low * MILLI, "high": high * MILLI, "at": revision}
         rows: list[tuple[int, int, int]] = self._sql.execute(_SETTLED, values).fetchall()
         return rows
+
+    def revision_at(self, at: int, head: int) -> int:
+        """Return the last revision at or before a time, in milliseconds; 0 if there is none."""
+        low, high = 0, head
+        while low < high:  # the times never go back
+            middle = (low + high + 1) // 2
+            time = self.at(middle)
+            low, high = (middle, high) if time is not None and time <= at else (low, middle - 1)
+        return low
+
+    def has_windows(self) -> bool:
+        """Return whether anything on record ever had a window. One seek."""
+        (has,) = self._sql.execute("SELECT EXISTS (SELECT 1 FROM validity)").fetchone()
+        return bool(has)
 
     def bounds(self, instant: int, at: int) -> tuple[int, int]:
         """Return the last bound of any window up to an instant, and up to the time of a commit.

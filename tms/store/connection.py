@@ -120,6 +120,12 @@ class Connection:
             self.sql.execute("COMMIT")
         self.writing = self._touched = False
 
+    def end(self) -> None:
+        """End a transaction that only read."""
+        with translated(self.path):
+            self.sql.execute("COMMIT")
+        self._touched = False
+
     def rollback(self) -> None:
         """End the transaction and drop it. SQLite may have done so by itself already."""
         try:
@@ -204,7 +210,7 @@ class _Snapshot:
     ) -> None:
         connection = self._connection
         if self._outer and error is None and connection.in_transaction:
-            connection.commit()
+            connection.end()
         elif self._outer:
             connection.rollback()
         elif connection.in_transaction:
