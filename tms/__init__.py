@@ -6,7 +6,18 @@
 was believed at any commit.
 """
 
-from tms.answers import Because, Diff, Revised, Step, Why
+from tms.answers import (
+    Bearing,
+    Because,
+    Critical,
+    Cuts,
+    Diff,
+    Environments,
+    Origins,
+    Revised,
+    Step,
+    Why,
+)
 from tms.asking import View
 from tms.batch import Batch
 from tms.errors import (
@@ -51,12 +62,16 @@ from tms.refs import Anchor, Ref
 __all__ = [
     "Anchor",
     "Batch",
+    "Bearing",
     "Because",
     "Busy",
     "Commit",
     "ContentConflict",
     "CorruptStore",
+    "Critical",
+    "Cuts",
     "Diff",
+    "Environments",
     "Event",
     "Finding",
     "InvalidAnchor",
@@ -76,6 +91,7 @@ __all__ = [
     "NoSuchNode",
     "Node",
     "NotATMSFile",
+    "Origins",
     "Page",
     "ReadOnly",
     "Ref",

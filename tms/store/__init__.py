@@ -2,12 +2,14 @@
 
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
-``between`` about two of them, ``grounds`` of many nodes at one, ``audit`` reads all of it.
+``between`` about two of them, ``grounds`` of many nodes at one, ``cone`` reads all that
+stands behind a node, ``audit`` all of it.
 """
 
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
+from tms.store.cone import Cone, Support
 from tms.store.connection import Connection
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
@@ -18,6 +20,7 @@ __all__ = [
     "Audit",
     "Beliefs",
     "Between",
+    "Cone",
     "Connection",
     "Firing",
     "Grounds",
@@ -27,6 +30,7 @@ __all__ = [
     "Record",
     "Recorded",
     "SqlNetwork",
+    "Support",
     "Standing",
     "open_file",
     "versions",
