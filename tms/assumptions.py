@@ -17,10 +17,10 @@ from typing import NamedTuple
 from tms.circuit import Circuit
 from tms.dominance import decisive, ones
 
-EFFORT = 6_000_000
+EFFORT = 15_000_000
 """How many comparisons of two sets may be made for one family; a union counts as ``_UNION``."""
 
-_UNION = 6
+_UNION = 12
 
 
 class Label(NamedTuple):
@@ -248,12 +248,9 @@ class _Search:
         if a == FREE:
             return b
         common = a.singles & b.singles
-        self._spend(
-            (_count(a) - common.bit_count())
-            * (_count(b) - common.bit_count())
-            * _UNION
-            * self._weight
-        )
+        pairs = (_count(a) - common.bit_count()) * (_count(b) - common.bit_count())
+        if pairs > 1:  # a wide gate of single sets costs what reading it costs
+            self._spend(pairs * _UNION * self._weight)
         left = [*(1 << place for place in ones(a.singles ^ common)), *a.sets]
         right = [*(1 << place for place in ones(b.singles ^ common)), *b.sets]
         return Label(common, self._minimal(s | t for s in left for t in right))

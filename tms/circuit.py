@@ -57,7 +57,8 @@ class Circuit:
         self.leaves = len(order)
         into = _derivations(order, needs, derives)
         self.place: dict[int, int] = {key: leaf for leaf, key in enumerate(order[: self.leaves])}
-        place, gates = self.place, []
+        place = self.place
+        gates: list[tuple[int, Sequence[int]]] = []
         for key in order[self.leaves :]:
             ends = needs[key] if key in needs else into[key]
             found = {place.get(end, -1) for end in ends} if len(ends) > 1 else {place[ends[0]]}
@@ -240,7 +241,7 @@ def _components(inputs: list[list[int]], leaves: int) -> list[list[int]]:
                     below = path[-1][0]
                     low[below] = min(low[below], low[gate])
                 if low[gate] == number[gate]:
-                    component = []
+                    component: list[int] = []
                     while not component or component[-1] != gate:
                         component.append(stack.pop())
                         number[component[-1]] = done  # no longer on the stack: never the lower

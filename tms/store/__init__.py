@@ -30,8 +30,8 @@ __all__ = [
     "Record",
     "Recorded",
     "SqlNetwork",
-    "Support",
     "Standing",
+    "Support",
     "open_file",
     "versions",
 ]
