@@ -232,25 +232,31 @@ class _Search:
         return Label(singles, sets)
 
     def _crossed(self, labels: Iterable[Label]) -> Label:
-        crossed = FREE
+        together = 0
+        several: list[Label] = []
         for label in labels:
-            if crossed is FREE:
-                crossed = label
-            elif label != FREE:
-                crossed = self._pairs(crossed, label)
+            if label == NOTHING:
+                return NOTHING
+            if _count(label) > 1:
+                several.append(label)
+            else:
+                together |= label.singles or label.sets[0]
+        size = together.bit_count()
+        if size and not self._small(size):
+            return NOTHING
+        crossed = Label(together, ()) if size == 1 else Label(0, (together,))
+        for label in sorted(several, key=_count):
+            crossed = self._pairs(crossed, label)
             if crossed == NOTHING:
                 break
         return crossed
 
     def _pairs(self, a: Label, b: Label) -> Label:
-        if a == b:
-            return a
-        if a == FREE:
+        if a in (b, FREE):
             return b
         common = a.singles & b.singles
         pairs = (_count(a) - common.bit_count()) * (_count(b) - common.bit_count())
-        if pairs > 1:  # a wide gate of single sets costs what reading it costs
-            self._spend(pairs * _UNION * self._weight)
+        self._spend(pairs * _UNION * self._weight)
         left = [*(1 << place for place in ones(a.singles ^ common)), *a.sets]
         right = [*(1 << place for place in ones(b.singles ^ common)), *b.sets]
         return Label(common, self._minimal(s | t for s in left for t in right))
@@ -262,13 +268,18 @@ class _Search:
             sized.setdefault(item.bit_count(), []).append(item)
         kept: list[int] = []
         for size in sorted(sized):
-            if size > self._most:
-                least = self._least_left_out
-                self._least_left_out = min(least, size) if least else size
+            if not self._small(size):
                 break
             self._spend(len(kept) * len(sized[size]) * self._weight)
             kept += [t for t in sorted(sized[size]) if not any(s & t == s for s in kept)]
         return tuple(kept)
+
+    def _small(self, size: int) -> bool:
+        """Return whether a set is to be kept; mark that some was not."""
+        if size > self._most:
+            least = self._least_left_out
+            self._least_left_out = min(least, size) if least else size
+        return size <= self._most
 
     def _sorted(self, label: Label, limit: int) -> list[int]:
         """Return the sets of a label in order, but only one more than the limit if it has more."""

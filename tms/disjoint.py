@@ -18,7 +18,7 @@ ENOUGH = 1000
 _EFFORT = 300_000
 """How many sets may be looked at to find the largest family among them."""
 
-_MORE = 2_000_000
+_MORE = 500_000
 """How many places may be visited to find further ones, each beside all before."""
 
 
