@@ -1,4 +1,4 @@
-"""Judging what holds things up: every set of sources and axioms is tried, each in a world of its own."""
+"""Judging what holds things up: every set of sources and axioms is tried in a world of its own."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -32,11 +32,7 @@ class Grounds:
         stands, said = {*stands, *back}, self.snapshot.justifications
         held = least_fixpoint(
             [ref for ref in stands if isinstance(ref, str)],
-            {
-                key: (key.premises, key.conclusions)
-                for key in said
-                if key.premises or key in stands
-            },
+            {key: (key.premises, key.conclusions) for key in said if key.premises or key in stands},
             self.snapshot.off.difference(back),
         )
         off = self.snapshot.off
@@ -63,9 +59,7 @@ class Grounds:
 
 def _subsets(members: list[Target]) -> list[frozenset[Target]]:
     return [
-        frozenset(some)
-        for size in range(len(members) + 1)
-        for some in combinations(members, size)
+        frozenset(some) for size in range(len(members) + 1) for some in combinations(members, size)
     ]
 
 

@@ -27,6 +27,9 @@ NEEDED = {
     "show": ["Feed:1"],
     "history": ["Feed:1"],
     "why": ["Block:1"],
+    "environments": ["Block:1"],
+    "origins": ["Block:1"],
+    "cuts": ["Block:1"],
     "diff": [FIRST],
     "import": ["-"],
 }

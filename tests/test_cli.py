@@ -30,6 +30,10 @@ MODELS = {
     "log": tms.Commit,
     "history": tms.Event,
     "why": tms.Why,
+    "environments": tms.Environments,
+    "origins": tms.Origins,
+    "cuts": tms.Cuts,
+    "critical": tms.Critical,
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
@@ -45,6 +49,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
     assert set(VERBS) == {
         *("init", "source", "fact", "justify", "axiom", "retract", "unretract", "revise"),
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
+        *("environments", "origins", "cuts", "critical"),
         *("scan", "import", "verify", "rebuild", "demo"),
     }
 

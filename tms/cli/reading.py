@@ -1,5 +1,7 @@
 """The verbs that read. They never make a file."""
 
+from collections.abc import Callable
+
 import click
 
 import tms
@@ -107,6 +109,55 @@ def why(
     """Show what REF rests on, down to sources and axioms."""
     with door.open() as memory:
         tell(_reader(memory, at).why(ref, depth=depth, nodes=nodes), as_json=as_json)
+
+
+def _limit_option(default: int) -> Callable[[Command], Command]:
+    return click.option(
+        "--limit",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help="At most this many.",
+    )
+
+
+@verb
+@_ref
+@_limit_option(100)
+@_at_option
+def environments(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+    """List the minimal sets of sources and axioms that each support REF alone."""
+    with door.open() as memory:
+        tell(_reader(memory, at).environments(ref, limit=limit), as_json=as_json)
+
+
+@verb
+@_ref
+@_at_option
+def origins(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
+    """Count the independent origins of REF, which share no source."""
+    with door.open() as memory:
+        tell(_reader(memory, at).origins(ref), as_json=as_json)
+
+
+@verb
+@_ref
+@_limit_option(100)
+@_at_option
+def cuts(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+    """List the minimal sets of sources whose loss would take REF out."""
+    with door.open() as memory:
+        tell(_reader(memory, at).cuts(ref, limit=limit), as_json=as_json)
+
+
+@verb
+@_kind_option
+@_limit_option(20)
+@_at_option
+def critical(door: Door, *, kind: str | None, limit: int, at: str | None, as_json: bool) -> None:
+    """Rank the sources by how many facts would die without each alone."""
+    with door.open() as memory:
+        tell(_reader(memory, at).critical(kind, limit=limit), as_json=as_json)
 
 
 @verb
