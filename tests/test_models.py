@@ -31,8 +31,9 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         found += [why := memory.why(ref), *why, *(item for step in why for item in step.because)]
     for ref in ("Block:14", "Flag:22"):
         found += [memory.environments(ref), memory.origins(ref), memory.cuts(ref)]
-    found += [critical := memory.critical(), *critical, memory.critical("Flag")]
     anchors = [commit.anchor for commit in memory.log()]
+    critical = memory.as_of(recorded=anchors[7]).critical()
+    found += [critical, *critical, memory.critical("Flag")]
     for diff in (memory.diff(anchors[0], anchors[-1]), memory.diff(anchors[-1], anchors[-1])):
         found += [diff, *diff.revised]
     found += [

@@ -48,7 +48,7 @@ def show(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @click.argument("ref", metavar="[REF]", required=False)
 @_at_option
 def status(door: Door, *, ref: str | None, at: str | None, as_json: bool) -> None:
-    """Say whether REF is IN or OUT, or count what the memory holds.
+    """Say whether REF is IN or OUT, or count what is on record.
 
     It counts if there is no REF. A justification is IN while it fires.
     """
@@ -126,7 +126,10 @@ def _limit_option(default: int) -> Callable[[Command], Command]:
 @_limit_option(100)
 @_at_option
 def environments(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
-    """List the minimal sets of sources and axioms that each support REF alone."""
+    """List the sets of sources that each support REF alone.
+
+    They are minimal; axioms stand in them as their justifications.
+    """
     with door.open() as memory:
         tell(_reader(memory, at).environments(ref, limit=limit), as_json=as_json)
 
@@ -135,7 +138,7 @@ def environments(door: Door, *, ref: str, limit: int, at: str | None, as_json: b
 @_ref
 @_at_option
 def origins(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
-    """Count the independent origins of REF, which share no source."""
+    """Count the origins of REF that share no source."""
     with door.open() as memory:
         tell(_reader(memory, at).origins(ref), as_json=as_json)
 
@@ -145,7 +148,10 @@ def origins(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @_limit_option(100)
 @_at_option
 def cuts(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
-    """List the minimal sets of sources whose loss would take REF out."""
+    """List the sets of sources whose loss would take REF out.
+
+    They are minimal.
+    """
     with door.open() as memory:
         tell(_reader(memory, at).cuts(ref, limit=limit), as_json=as_json)
 
@@ -155,7 +161,10 @@ def cuts(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> 
 @_limit_option(20)
 @_at_option
 def critical(door: Door, *, kind: str | None, limit: int, at: str | None, as_json: bool) -> None:
-    """Rank the sources by how many facts would die without each alone."""
+    """Rank sources by the facts that would die without each.
+
+    Each is taken to be retracted alone.
+    """
     with door.open() as memory:
         tell(_reader(memory, at).critical(kind, limit=limit), as_json=as_json)
 
@@ -177,7 +186,7 @@ def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @click.argument("b", metavar="[ANCHOR]", required=False)
 @_at_option
 def diff(door: Door, *, a: str, b: str | None, at: str | None, as_json: bool) -> None:
-    """Tell how one commit differs from another, in either direction.
+    """Tell how two commits differ, in either direction.
 
     Without a second ANCHOR it is compared with the last commit.
     """
