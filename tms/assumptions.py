@@ -162,7 +162,6 @@ class _Search:
         self, circuit: Circuit, members: Sequence[int], *, loss: bool, effort: int
     ) -> None:
         self._circuit = circuit
-        self._members = members
         self._bits = {leaf: place for place, leaf in enumerate(members)}
         self._loss = loss
         self._left = effort

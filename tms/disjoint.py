@@ -121,7 +121,12 @@ def _groups(sets: Iterable[int]) -> list[list[int]]:
 
 def _largest(sets: list[int], effort: int) -> tuple[list[int], int]:
     """Branch on taking the smallest set or leaving it out; return the best, and the effort left."""
-    best: list[int] = []
+    best: list[int] = []  # at first what comes of taking the smallest that is left, and so on
+    used = 0
+    for item in sets:
+        if not item & used:
+            used |= item
+            best.append(item)
     branches: list[tuple[list[int], list[int]]] = [(sets, [])]
     while branches and effort > 0:
         left, taken = branches.pop()
@@ -130,7 +135,9 @@ def _largest(sets: list[int], effort: int) -> tuple[list[int], int]:
             if len(taken) > len(best):
                 best = taken
             continue
-        if len(taken) + _bound(left, len(best) - len(taken)) <= len(best):
+        bound, looked_at = _bound(left, len(best) - len(taken))
+        effort -= looked_at
+        if len(taken) + bound <= len(best):
             continue
         first, *rest = left
         beside = [item for item in rest if not item & first]
@@ -140,17 +147,19 @@ def _largest(sets: list[int], effort: int) -> tuple[list[int], int]:
     return best, 0 if branches else max(effort, 1)
 
 
-def _bound(sets: list[int], needed: int) -> int:
-    """Return a number of members that meet all the sets; needed + 1 if it is more than that."""
-    count = 0
-    while sets:
+def _bound(sets: list[int], needed: int) -> tuple[int, int]:
+    """Return how many members meet all the sets, and how many sets were looked at.
+
+    If they are more than needed, one more than that is returned.
+    """
+    count = looked_at = 0
+    while sets and count <= needed:
         count += 1
-        if count > needed:
-            return count
+        looked_at += len(sets)
         often: dict[int, int] = {}
         for item in sets:
             for place in ones(item):
                 often[place] = often.get(place, 0) + 1
         bit = 1 << max(often, key=lambda place: often[place])
         sets = [item for item in sets if not item & bit]
-    return count
+    return count, looked_at
