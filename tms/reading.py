@@ -138,7 +138,7 @@ class Reader:
 
         Cost: an index seek for each node on record (of that kind), a page at a time.
         """
-        _check_kind(kind)
+        check_kind(kind)
         with self._connection.translated():
             head = self._head()
         return self._walk(head, kind)
@@ -175,7 +175,7 @@ class Reader:
 
         Cost: grows with the page, not with the file.
         """
-        _check_kind(kind)
+        check_kind(kind)
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _PAGE:
             raise InvalidArgument(f"limit is {limit!r}.", hint=f"Give 1 to {_PAGE}.")
         with self._connection.snapshot():
@@ -236,7 +236,12 @@ class Reader:
 _AGAIN = "Start the scan again without a cursor."
 
 
-def _check_kind(kind: str | None) -> None:
+def check_kind(kind: str | None) -> None:
+    """Refuse what can be no kind.
+
+    Raises:
+        InvalidRef: there can be no such kind.
+    """
     if kind is None:
         return
     if not isinstance(kind, str) or not kind or ":" in kind:
