@@ -18,6 +18,7 @@ import pytest
 from commands import Command, Maker, Turn
 from differing import check_diffs
 from explaining import check_why
+from grounding import check_grounds
 from lacking import check_absences, check_because
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
@@ -281,6 +282,9 @@ class Harness(Player):
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
         check_diffs(memory, revisions, self.names)
+        for snapshot in revisions[:0:-5]:
+            view = memory.as_of(recorded=snapshot.anchor)
+            check_grounds(view, snapshot, self.names, members=7, every=3)
         for ref in self.world.head.nodes:
             self._check_life(ref, ref)
         for said, ref in self.names.items():

@@ -30,6 +30,9 @@ NEEDED = {
     "what-if": ["Feed:1"],
     "impact": ["Feed:1"],
     "why-not": ["Block:1"],
+    "environments": ["Block:1"],
+    "origins": ["Block:1"],
+    "cuts": ["Block:1"],
     "diff": [FIRST],
     "import": ["-"],
 }

@@ -33,6 +33,10 @@ MODELS = {
     "what-if": tms.Report,
     "impact": tms.Impact,
     "why-not": tms.WhyNot,
+    "environments": tms.Environments,
+    "origins": tms.Origins,
+    "cuts": tms.Cuts,
+    "critical": tms.Critical,
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
@@ -49,6 +53,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
         *("init", "source", "fact", "justify", "axiom", "retract", "unretract", "revise"),
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
         *("why-not", "what-if", "impact"),
+        *("environments", "origins", "cuts", "critical"),
         *("scan", "import", "verify", "rebuild", "demo"),
     }
 

@@ -129,6 +129,23 @@ def test_what_is_missing_is_told_down_to_what_was_retracted(path):
     assert run(path, "why-not", "Block:1", "--nodes", "0").exit_code == 2
 
 
+def test_what_holds_something_up_is_told(path):
+    before = told(path, "head").strip()
+    told(path, "source", "Scan:1")
+    told(path, "justify", "Flag:1", "--from", "Scan:1")
+    assert told(path, "environments", "Block:1") == (
+        "Block:1  IN\n  environments  2\n    Feed:1\n    Scan:1\n"
+    )
+    assert "left out" in told(path, "environments", "Block:1", "--limit", "1")
+    assert "independent origins  2" in told(path, "origins", "Block:1")
+    assert json.loads(told(path, "cuts", "Block:1", "--json"))["sets"] == [["Feed:1", "Scan:1"]]
+    assert json.loads(told(path, "cuts", "Block:1", "--at", before, "--json"))["sets"] == [
+        ["Feed:1"]
+    ]
+    assert "no fact rests on one source alone" in told(path, "critical")
+    assert "        2  Feed:1" in told(path, "critical", "--kind", "Feed", "--at", before)
+
+
 def test_two_commits_are_compared_or_one_with_the_last(path):
     before = told(path, "head").strip()
     told(path, "retract", "Feed:1")

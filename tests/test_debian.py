@@ -44,6 +44,16 @@ def test_pulling_a_package_breaks_what_needs_it_and_putting_it_back_mends_all(
     assert packages.as_of(recorded=report.after).believes(f"Broken:{package}")
 
 
+def test_a_package_pulled_alone_is_critical_for_all_that_it_breaks(packages):
+    report = example().pull(packages, "libssl3")
+    view = packages.as_of(recorded=report.after)
+    assert [(item.ref, item.facts) for item in view.critical()] == [
+        ("Pulled:libssl3", BREAKS["libssl3"])
+    ]
+    for fact in report.revived[::20]:
+        assert list(view.environments(fact)) == list(view.cuts(fact)) == [("Pulled:libssl3",)]
+
+
 def test_the_packages_verify_sound_at_every_revision(packages):
     assert packages.verify(revisions=None)
 

@@ -33,7 +33,11 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         found += [memory.what_if(retract=ref), impact := memory.impact(ref), *impact]
     for lacking in (memory.why_not("Block:22"), memory.why_not("Feed:1")):
         found += [lacking, *lacking, *(item for lack in lacking for item in lack.waiting)]
+    for ref in ("Block:14", "Flag:22"):
+        found += [memory.environments(ref), memory.origins(ref), memory.cuts(ref)]
     anchors = [commit.anchor for commit in memory.log()]
+    critical = memory.as_of(recorded=anchors[7]).critical()
+    found += [critical, *critical, memory.critical("Flag")]
     for diff in (memory.diff(anchors[0], anchors[-1]), memory.diff(anchors[-1], anchors[-1])):
         found += [diff, *diff.revised]
     found += [

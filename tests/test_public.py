@@ -98,13 +98,17 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
     assert view <= memory
     assert view >= {
         "believes",
+        "critical",
+        "cuts",
         "diff",
+        "environments",
         "get",
         "head",
         "history",
         "holding",
         "impact",
         "log",
+        "origins",
         "report",
         "scan",
         "what_if",

@@ -293,3 +293,21 @@ def test_a_fact_kept_by_another_source_never_cites_the_one_withdrawn(memory: tms
     assert (told.by, told.reason) == ("oncall", "wrong mapping")
     moved = memory.history("Flag:14")[-1]
     assert (moved.what, moved.support, moved.because) == ("moved", "scan", ("Feed:1",))
+
+
+def test_the_smallest_sets_of_sources_to_bring_back_are_named() -> None:
+    with tms.open(":memory:") as memory:
+        for name in ("A:1", "A:2", "B:1", "C:1"):
+            memory.source(name)
+        memory.justify("F:1", ["A:1", "A:2"])
+        memory.justify("F:1", ["B:1", "C:1"])
+        memory.justify("F:2", "F:1")
+        memory.retract(["A:1", "A:2", "B:1"])
+        absence = memory.why_not("F:2")
+        assert absence.repairs == (("B:1",), ("A:1", "A:2"))
+        assert "would be IN with B:1" in str(absence)
+        assert memory.why_not("F:2", repairs=1).truncated
+        memory.retract("F:1")
+        assert memory.why_not("F:2").repairs == ()
+        with pytest.raises(tms.InvalidArgument):
+            memory.why_not("F:2", repairs=0)

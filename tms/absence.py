@@ -9,7 +9,7 @@ wait for one another are strongly connected through what they miss (Tarjan 1972)
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tms import history
+from tms import grounding, history
 from tms.answers import Lack, Waiting, WhyNot
 from tms.losses import Losses
 from tms.models import Status
@@ -25,8 +25,6 @@ _LOOKED_AT = 1000
 _EFFORT = 20
 """How many justifications may be looked at for what took nodes OUT, for each node asked for."""
 
-Repairs = tuple[tuple[Ref, ...], ...]
-
 
 def why_not(
     connection: Connection,
@@ -36,8 +34,7 @@ def why_not(
     *,
     depth: int | None,
     nodes: int,
-    repairs: Repairs = (),
-    repairs_cut: bool = False,
+    repairs: int,
 ) -> WhyNot:
     """Return what a node or a justification waits for at a revision; see ``Questions.why_not``.
 
@@ -48,8 +45,7 @@ def why_not(
         at: the revision.
         depth: how many missing premises down at most; None for all.
         nodes: how many nodes at most.
-        repairs: what the answer is to say of them.
-        repairs_cut: whether some of them were left out.
+        repairs: how many sets of sources to bring back at most.
     """
     beliefs = Beliefs(connection)
     absence = _Absence(connection, at, nodes)
@@ -63,6 +59,7 @@ def why_not(
         if not believed:
             truncated = absence.follow([named.key], depth)
     lacks = absence.lacks()
+    found, more = ((), False) if believed else grounding.repairs(connection, named, at, repairs)
     return WhyNot(
         ref=ref,
         status=Status.IN if believed else Status.OUT,
@@ -70,8 +67,8 @@ def why_not(
         lacks=lacks,
         retracted=absence.retracted(),
         circles=absence.circles(),
-        repairs=() if believed else repairs,
-        truncated=truncated or absence.cut or (repairs_cut and not believed),
+        repairs=found,
+        truncated=truncated or absence.cut or more,
     )
 
 

@@ -3,13 +3,23 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tms import absence, comparison, consequences, explain, history
-from tms.answers import Diff, Event, Impact, Why, WhyNot
+from tms import absence, comparison, consequences, explain, grounding, history
+from tms.answers import (
+    Critical,
+    Cuts,
+    Diff,
+    Environments,
+    Event,
+    Impact,
+    Origins,
+    Why,
+    WhyNot,
+)
 from tms.clock import told
 from tms.errors import InvalidArgument
 from tms.interchange import additions
 from tms.models import Report
-from tms.reading import Reader
+from tms.reading import Reader, check_kind
 from tms.refs import ref_of, refs_of
 from tms.store import Connection
 from tms.supposing import Supposition
@@ -31,7 +41,7 @@ class Questions(Reader):
         """
         with self._connection.snapshot():
             revision = history.revision_of(self._beliefs, anchor, self._recorded())
-            return history.report(self._beliefs, revision)
+            return history.report(self._connection, revision)
 
     def history(self, ref: object) -> tuple[Event, ...]:
         """Return the life of one source, fact or justification, oldest first.
@@ -163,7 +173,9 @@ class Questions(Reader):
         """
         return self._at(), None, self._instant()
 
-    def why_not(self, ref: object, *, depth: int | None = None, nodes: int = 1000) -> WhyNot:
+    def why_not(
+        self, ref: object, *, depth: int | None = None, nodes: int = 1000, repairs: int = 10
+    ) -> WhyNot:
         """Return what something that is OUT waits for, down to what was switched off.
 
         Each node that is OUT stands in it once, with its justifications (up to 20) and which of
@@ -175,6 +187,7 @@ class Questions(Reader):
             ref: a Ref, a model that has one, or ``"kind:id"``.
             depth: follow at most so many missing premises down; None for all.
             nodes: at most so many nodes.
+            repairs: at most so many sets of sources to bring back.
 
         Returns:
             What it waits for; falsy and without lacks if it is IN, ``truncated`` if a limit was
@@ -193,10 +206,13 @@ class Questions(Reader):
         if depth is not None:
             _check_limit("depth", depth, 0)
         _check_limit("nodes", nodes, 1)
+        _check_limit("repairs", repairs, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
-            return absence.why_not(self._connection, asked, named, at, depth=depth, nodes=nodes)
+            return absence.why_not(
+                self._connection, asked, named, at, depth=depth, nodes=nodes, repairs=repairs
+            )
 
     def diff(self, a: str, b: str) -> Diff:
         """Return how the commit ``b`` differs from the commit ``a``, in either direction.
@@ -212,6 +228,118 @@ class Questions(Reader):
         """
         with self._connection.snapshot():
             return comparison.diff(self._connection, a, b, self._recorded())
+
+    def environments(self, ref: object, *, limit: int = 100) -> Environments:
+        """Return the minimal sets of sources and axioms each of which supports it on its own.
+
+        The smallest come first, equal ones by their refs. An axiom stands in them as its
+        justification. A source that is IN has one environment, itself; the environments of a
+        justification are those of its premises together. What is OUT has none.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+            limit: at most so many sets.
+
+        Returns:
+            The sets, all of a size before the next size begins. ``truncated`` if there may be
+            more: because of the limit, or because the effort is bounded, as there can be
+            exponentially many. What is IN has at least one of them in any case.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+            InvalidArgument: the limit is out of range.
+
+        Cost: grows with all that stands behind it; the effort to find the sets is bounded.
+
+        Source: the labels of de Kleer 1986.
+        """
+        _check_limit("limit", limit, 1)
+        with self._connection.snapshot():
+            at, asked = self._at(), ref_of(ref)
+            named = self._named(asked, at)
+            return grounding.environments(self._connection, asked, named, at, limit)
+
+    def origins(self, ref: object) -> Origins:
+        """Return how many independent origins it has: environments of which no two share a source.
+
+        Axioms may be shared.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+
+        Returns:
+            A largest family of such environments, and how many they are. ``truncated`` if there
+            may be a larger one: the environments are looked at up to 1000, and the search among
+            them is bounded.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+
+        Cost: grows with all that stands behind it; the effort to find the family is bounded.
+
+        Source: set packing, Karp 1972; environments, de Kleer 1986.
+        """
+        with self._connection.snapshot():
+            at, asked = self._at(), ref_of(ref)
+            return grounding.origins(self._connection, asked, self._named(asked, at), at)
+
+    def cuts(self, ref: object, *, limit: int = 100) -> Cuts:
+        """Return the minimal sets of sources whose loss would take it OUT, all else as it is.
+
+        The smallest come first, equal ones by their refs. A source that is IN has one cut, itself;
+        a justification stops to fire with the cuts of its premises. What stands on axioms alone
+        has none, and what is OUT has none.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+            limit: at most so many sets.
+
+        Returns:
+            The sets, all of a size before the next size begins. ``truncated`` if there may be
+            more: because of the limit, or because the effort is bounded. One is given in any case,
+            if there is one.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+            InvalidArgument: the limit is out of range.
+
+        Cost: grows with all that stands behind it; the effort to find the sets is bounded.
+
+        Source: minimal cut sets of fault trees; the mirror image of the labels of de Kleer 1986.
+        """
+        _check_limit("limit", limit, 1)
+        with self._connection.snapshot():
+            at, asked = self._at(), ref_of(ref)
+            named = self._named(asked, at)
+            return grounding.cuts(self._connection, asked, named, at, limit)
+
+    def critical(self, kind: str | None = None, *, limit: int = 20) -> Critical:
+        """Return the sources by how many facts would go OUT if each alone were retracted.
+
+        Those with the most come first, equal ones by (kind, id); those without which no fact would
+        go OUT are left out.
+
+        Args:
+            kind: only sources of this kind.
+            limit: at most so many.
+
+        Returns:
+            The sources, ``truncated`` if the limit left some out.
+
+        Raises:
+            InvalidRef: there can be no such kind.
+            InvalidArgument: the limit is out of range.
+
+        Cost: reads the whole memory once; then grows with all that is IN, once for each block of
+        sources that fits into 100 MB.
+        """
+        check_kind(kind)
+        _check_limit("limit", limit, 1)
+        with self._connection.snapshot():
+            return grounding.critical(self._connection, kind, self._at(), limit)
 
 
 class View(Questions):

@@ -167,7 +167,7 @@ class Writer:
 
     def _report(self, batch: "Batch", draft: Draft) -> Report:
         if batch.changed:
-            return history.report(self._beliefs, draft.revision)
+            return history.report(self.connection, draft.revision)
         return history.nothing(self._beliefs, draft.base.revision, batch.op, batch.reason, batch.by)
 
 

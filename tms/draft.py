@@ -15,7 +15,7 @@ from tms.labelling import Network
 from tms.pending import ROWS, Mark, Pending
 from tms.refs import JUSTIFICATION, Ref
 from tms.statement import Statement
-from tms.store import Head, Named, Record
+from tms.store import Bound, Head, Named, Record
 from tms.turning import Turning, TurningMark
 
 _NAMES = 200_000
@@ -307,8 +307,8 @@ class Draft:
         return self._turning.count
 
     @property
-    def passed(self) -> list[tuple[int, int, int]]:
-        """What began (1) or expired (0) since the last commit: (target, which, when)."""
+    def passed(self) -> list[Bound]:
+        """What began or expired since the last commit."""
         return self._turning.events()
 
     @property

@@ -1,14 +1,14 @@
 """What happened: the report of a commit, the log, and the life of one node."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from tms.answers import Commit, Event
 from tms.clock import moment
 from tms.errors import CorruptStore, NoSuchAnchor
 from tms.models import Report, Settled, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
-from tms.store import Beliefs, Causes, Change, Connection, Head, Named
+from tms.store import Beliefs, Bound, Causes, Change, Connection, Head, Named, Windows
 
 _LOG_PAGE = 500
 
@@ -48,12 +48,14 @@ def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
     )
 
 
-def report(beliefs: Beliefs, revision: int) -> Report:
+def report(connection: Connection, revision: int) -> Report:
     """Work out the report of a commit from the record.
 
     Cost: grows with what the commit moved and the uses of what went OUT, not with the file.
     """
+    beliefs = Beliefs(connection)
     commit = beliefs.commit(revision)
+    passed = Windows(connection).settled(beliefs.at(revision - 1), commit.at, revision)
     return Report(
         op=commit.op,
         changed=True,
@@ -63,7 +65,7 @@ def report(beliefs: Beliefs, revision: int) -> Report:
         died=refs(beliefs.moved(revision, 0)),
         revived=refs(beliefs.moved(revision, 1)),
         survived_via=_survivors(beliefs, revision),
-        settled=settled(beliefs.settled(revision), beliefs.names),
+        settled=settled(beliefs, passed),
         reason=commit.reason,
         by=commit.by,
         believed_before=beliefs.believed(revision - 1),
@@ -91,14 +93,11 @@ def nothing(beliefs: Beliefs, head: int, op: str, reason: str | None, by: str | 
     )
 
 
-def settled(
-    passed: list[tuple[int, int, int]],
-    names: Callable[[Sequence[int]], Mapping[int, tuple[str, str]]],
-) -> tuple[Settled, ...]:
-    """Return what began or expired, given (target, began or not, when) and names of targets."""
+def settled(beliefs: Beliefs, passed: list[Bound]) -> tuple[Settled, ...]:
+    """Return what began or expired when bounds were passed, in the order of time."""
     if not passed:
         return ()
-    named = names([target for target, _, _ in passed])
+    named = beliefs.names([bound.target for bound in passed])
     events = sorted((at, named[target], began) for target, began, at in passed)
     return tuple(
         Settled(ref=Ref.kept(*name), cause="began" if began else "expired", at=moment(at))

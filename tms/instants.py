@@ -7,15 +7,15 @@ windows too. What then differs from the labels of the commit is laid over all th
 from tms.clock import MILLI
 from tms.labelling import Turned, settle
 from tms.refs import JUSTIFICATION
-from tms.store import Beliefs, Connection, Imagined, Overlay
+from tms.store import Connection, Imagined, Overlay, Windows
 
 
-def stands(beliefs: Beliefs, found: Overlay | None, revision: int, instant: int) -> bool:
+def stands(windows: Windows, found: Overlay | None, revision: int, instant: int) -> bool:
     """Return whether an overlay that was worked out before still is that of an instant."""
     return (
         found is not None
         and found.revision == revision
-        and found.bound == beliefs.bounds(instant, revision)[0]
+        and found.bound == windows.bounds(instant, revision)[0]
     )
 
 
@@ -30,10 +30,9 @@ def overlay(connection: Connection, revision: int, instant: int) -> Overlay | No
     Cost: some seeks; grows with what opened or closed between the commit and the instant, and
     what that changes.
     """
-    beliefs = Beliefs(connection)
     if not revision:
         return None
-    bound, labelled = beliefs.bounds(instant, revision)
+    bound, labelled = Windows(connection).bounds(instant, revision)
     if bound == labelled:
         return None
     imagined = Imagined(connection, revision)

@@ -18,7 +18,7 @@ from tms.errors import (
 )
 from tms.models import Justification, Node, Page, Status
 from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
-from tms.store import Beliefs, Connection, Named, NodeRow, Overlay, Record
+from tms.store import Beliefs, Connection, Named, NodeRow, Overlay, Record, Windows
 
 _PAGE = 1000
 
@@ -32,6 +32,7 @@ class Reader:
         self._connection = connection
         self._record = Record(connection)
         self._beliefs = Beliefs(connection)
+        self._windows = Windows(connection)
         self._overlay: Overlay | None = None
 
     def _revision(self) -> int:
@@ -57,12 +58,12 @@ class Reader:
         found = None
         if pinned is None:
             revision = self._revision()
-            instant = self._instant() if self._beliefs.has_windows() else None
+            instant = self._instant() if self._windows.any() else None
         else:
             revision, instant = pinned
         if instant is not None:
             found = self._overlay
-            if not instants.stands(self._beliefs, found, revision, instant):
+            if not instants.stands(self._windows, found, revision, instant):
                 self._connection.lay(None)
                 found = instants.overlay(self._connection, revision, instant)
         self._connection.lay(found)
@@ -134,7 +135,7 @@ class Reader:
             if named.role != JUSTIFICATION:
                 return self._node(self._beliefs.node(named.key, at))
             key, beliefs = named.key, self._beliefs
-            window = beliefs.window(key, at)
+            window = self._windows.of(key, at)
             declared = history.anchor(beliefs, named.revision)
             assert declared is not None
             return Justification(
@@ -180,7 +181,7 @@ class Reader:
 
         Cost: an index seek for each node on record (of that kind), a page at a time.
         """
-        _check_kind(kind)
+        check_kind(kind)
         with self._connection.snapshot():
             pinned = self._look()
         return self._walk(pinned, kind)
@@ -218,7 +219,7 @@ class Reader:
 
         Cost: grows with the page, not with the file.
         """
-        _check_kind(kind)
+        check_kind(kind)
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _PAGE:
             raise InvalidArgument(f"limit is {limit!r}.", hint=f"Give 1 to {_PAGE}.")
         with self._connection.snapshot():
@@ -288,7 +289,12 @@ def _moment(at: int | None) -> datetime | None:
     return None if at is None else moment(at)
 
 
-def _check_kind(kind: str | None) -> None:
+def check_kind(kind: str | None) -> None:
+    """Refuse what can be no kind.
+
+    Raises:
+        InvalidRef: there can be no such kind.
+    """
     if kind is None:
         return
     if not isinstance(kind, str) or not kind or ":" in kind:

@@ -90,7 +90,7 @@ class Supposition:
             targets=named(imagined.switched),
             died=named(outcome.died),
             revived=named(outcome.revived),
-            settled=history.settled(self.draft.passed, self._beliefs.names),
+            settled=history.settled(self._beliefs, self.draft.passed),
             survived_via=tuple(
                 Survivor(
                     fact=refs[fact],

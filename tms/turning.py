@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
-from tms.store import Head, Named, Passed, Record
+from tms.store import Bound, Head, Named, Passed, Record
 
 
 class TurningMark(NamedTuple):
@@ -75,12 +75,12 @@ class Turning:
             return []
         return self._record.passed(self._since, self._now, self._base.revision)
 
-    def events(self) -> list[tuple[int, int, int]]:
-        """Return (target, 1 began or 0 expired, when) for each bound passed."""
+    def events(self) -> list[Bound]:
+        """Return each bound passed since the last commit."""
         return [
-            (one.target, began, bound)
+            Bound(one.target, began, bound)
             for one in self.passed()
-            for began, bound in ((1, one.window.start), (0, one.window.end))
+            for began, bound in ((True, one.window.start), (False, one.window.end))
             if bound is not None and self._since < bound <= self._now
         ]
 

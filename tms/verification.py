@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from tms.clock import written
+from tms.clock import MILLI, Window, written
 from tms.models import Finding, Verification
 from tms.refs import JUSTIFICATION
 from tms.store import Audit
@@ -112,6 +112,9 @@ class _File:
         }
         self._switches = list(audit.rows("switch"))
         self._transitions = list(audit.rows("transition"))
+        self._validity: dict[int, list[tuple[int, Window]]] = {}
+        for revision, target, start, end in audit.rows("validity"):
+            self._validity.setdefault(target, []).append((revision, Window(start, end)))
 
     def _name(self, key: int) -> str:
         node = self._nodes.get(key)
@@ -228,7 +231,10 @@ class _File:
     def _digest(self, item: _Justification, rule: str | None) -> bytes:
         premises = sorted(self._name(key) for key in item.premises)
         conclusions = sorted(self._name(key) for key in item.conclusions)
-        text = json.dumps([premises, conclusions, rule], ensure_ascii=False)
+        said: list[object] = [premises, conclusions, rule]
+        if item.key in self._validity:  # of a justification, it never changes
+            said.append(self._validity[item.key][0][1])
+        text = json.dumps(said, ensure_ascii=False)
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
     def check_switches(self) -> None:
@@ -241,6 +247,15 @@ class _File:
                 wrong.append(f"{self._name(target)} at revision {revision}")
             state[target] = turned
         self._findings.add("switch", "a switch is turned to where it is, or is none", wrong)
+        wrong = []
+        for target, windows in self._validity.items():
+            first = since.get(target)
+            fixed = target in self._justifications
+            for place, (revision, _) in enumerate(windows):
+                late = revision != first if fixed else first is None or revision < first
+                if late or (place and (fixed or windows[place - 1][1] == windows[place][1])):
+                    wrong.append(f"{self._name(target)} at revision {revision}")
+        self._findings.add("window", "a window is given to nothing, late, or twice", wrong)
 
     # ------------------------------------------------------------ the labels
 
@@ -255,7 +270,7 @@ class _File:
         counts: list[str] = []
         wrong: list[str] = []
         unfounded: list[str] = []
-        for revision, _, _, believed in self._commits:
+        for revision, at, _, believed in self._commits:
             for _, target, state in turned.get(revision, ()):
                 (off.discard if state else off.add)(target)
             for _, node, change, support in moved.get(revision, ()):
@@ -269,17 +284,27 @@ class _File:
             if sum(support is not None for support in held.values()) != believed:
                 counts.append(f"revision {revision}")
             if revision in wanted:
-                expected = self._fixpoint(revision, off)
+                idle = off | self._outside(revision, at * MILLI)
+                expected = self._fixpoint(revision, idle)
                 wrong += [
                     f"{self._name(node)} at revision {revision}"
                     for node in sorted(expected ^ held.keys())
                 ]
-                unfounded += self._unfounded(revision, off, held)
+                unfounded += self._unfounded(revision, idle, held)
         add = self._findings.add
         add("alternation", "a belief changes to what it was", alternation)
         add("believed", "the count of believed facts is off", counts)
         add("label", "a label is not what the record supports", wrong)
         add("support", "a fact rests on support that does not hold it up", unfounded)
+
+    def _outside(self, revision: int, instant: int) -> set[int]:
+        """Return what is outside its window, as known at a revision."""
+        outside = set()
+        for target, windows in self._validity.items():
+            known = [window for since, window in windows if since <= revision]
+            if known and not known[-1].holds(instant):
+                outside.add(target)
+        return outside
 
     def _fixpoint(self, revision: int, off: set[int]) -> set[int]:
         """Label from scratch (Dowling & Gallier 1984): count the premises that are missing."""
@@ -351,6 +376,9 @@ class _File:
             else:
                 held.pop(node, None)
         state = {target: state for _, target, state in self._switches}
+        idle = {target for target, on in state.items() if not on}
+        if self._commits:
+            idle |= self._outside(self._commits[-1][0], self._commits[-1][1] * MILLI)
         labels = {node: (rank, support) for node, rank, support in self._audit.rows("cache_label")}
         wrong = [
             self._name(node)
@@ -364,10 +392,7 @@ class _File:
             ):
                 wrong.append(f"rank of {self._name(node)}")
         cached_off = {row[0] for row in self._audit.rows("cache_off")}
-        wrong += [
-            f"switch of {self._name(key)}"
-            for key in sorted(cached_off ^ {0, *(key for key, on in state.items() if not on)})
-        ]
+        wrong += [f"switch of {self._name(key)}" for key in sorted(cached_off ^ {0, *idle})]
         self._findings.add(
             "cache", "the cache is not what the record says (run tms rebuild)", wrong
         )

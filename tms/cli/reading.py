@@ -1,5 +1,6 @@
 """The verbs that read. They never make a file."""
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -49,7 +50,7 @@ def show(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @click.argument("ref", metavar="[REF]", required=False)
 @_at_option
 def status(door: Door, *, ref: str | None, at: str | None, as_json: bool) -> None:
-    """Say whether REF is IN or OUT, or count what the memory holds.
+    """Say whether REF is IN or OUT, or count what is on record.
 
     It counts if there is no REF. A justification is IN while it fires.
     """
@@ -110,6 +111,64 @@ def why(
     """Show what REF rests on, down to sources and axioms."""
     with door.open() as memory:
         tell(_reader(memory, at).why(ref, depth=depth, nodes=nodes), as_json=as_json)
+
+
+def _limit_option(default: int) -> Callable[[Command], Command]:
+    return click.option(
+        "--limit",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help="At most this many.",
+    )
+
+
+@verb
+@_ref
+@_limit_option(100)
+@_at_option
+def environments(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+    """List the sets of sources that each support REF alone.
+
+    They are minimal; axioms stand in them as their justifications.
+    """
+    with door.open() as memory:
+        tell(_reader(memory, at).environments(ref, limit=limit), as_json=as_json)
+
+
+@verb
+@_ref
+@_at_option
+def origins(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
+    """Count the origins of REF that share no source."""
+    with door.open() as memory:
+        tell(_reader(memory, at).origins(ref), as_json=as_json)
+
+
+@verb
+@_ref
+@_limit_option(100)
+@_at_option
+def cuts(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+    """List the sets of sources whose loss would take REF out.
+
+    They are minimal.
+    """
+    with door.open() as memory:
+        tell(_reader(memory, at).cuts(ref, limit=limit), as_json=as_json)
+
+
+@verb
+@_kind_option
+@_limit_option(20)
+@_at_option
+def critical(door: Door, *, kind: str | None, limit: int, at: str | None, as_json: bool) -> None:
+    """Rank sources by the facts that would die without each.
+
+    Each is taken to be retracted alone.
+    """
+    with door.open() as memory:
+        tell(_reader(memory, at).critical(kind, limit=limit), as_json=as_json)
 
 
 @verb
@@ -186,13 +245,28 @@ def impact(door: Door, *, ref: str, nodes: int, at: str | None, as_json: bool) -
     show_default=True,
     help="At most this many.",
 )
+@click.option(
+    "--repairs",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="At most this many sets of sources to bring back.",
+)
 @_at_option
 def why_not(
-    door: Door, *, ref: str, depth: int | None, nodes: int, at: str | None, as_json: bool
+    door: Door,
+    *,
+    ref: str,
+    depth: int | None,
+    nodes: int,
+    repairs: int,
+    at: str | None,
+    as_json: bool,
 ) -> None:
     """Show what REF waits for, down to what was switched off."""
     with door.open() as memory:
-        tell(_reader(memory, at).why_not(ref, depth=depth, nodes=nodes), as_json=as_json)
+        absence = _reader(memory, at).why_not(ref, depth=depth, nodes=nodes, repairs=repairs)
+        tell(absence, as_json=as_json)
 
 
 @verb
@@ -212,7 +286,7 @@ def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @click.argument("b", metavar="[ANCHOR]", required=False)
 @_at_option
 def diff(door: Door, *, a: str, b: str | None, at: str | None, as_json: bool) -> None:
-    """Tell how one commit differs from another, in either direction.
+    """Tell how two commits differ, in either direction.
 
     Without a second ANCHOR it is compared with the last commit.
     """

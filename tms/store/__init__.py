@@ -3,8 +3,8 @@
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
-moved in a commit, ``adjacency`` walks the graph of one, ``imagined`` takes in a commit that is not
-made, ``audit`` reads all of it.
+moved in a commit; ``cone`` reads all that stands behind a node, ``adjacency`` walks the graph at a
+revision, ``imagined`` takes in a commit that is not made; ``audit`` reads all of it.
 """
 
 from tms.store.adjacency import Adjacency
@@ -12,6 +12,7 @@ from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
+from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
@@ -19,6 +20,7 @@ from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
 from tms.store.record import Head, Named, Passed, Record
+from tms.store.windows import Bound, Windows
 
 __all__ = [
     "Absent",
@@ -27,8 +29,10 @@ __all__ = [
     "Awaited",
     "Beliefs",
     "Between",
+    "Bound",
     "Causes",
     "Change",
+    "Cone",
     "Connection",
     "Firing",
     "Grounds",
@@ -43,6 +47,8 @@ __all__ = [
     "Recorded",
     "SqlNetwork",
     "Standing",
+    "Support",
+    "Windows",
     "open_file",
     "versions",
 ]

@@ -8,8 +8,8 @@ record, which keeps supports and no ranks; what is to be settled there gives its
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tms.store.beliefs import is_in, support, works
 from tms.store.connection import Connection
+from tms.store.fragments import is_in, support, works
 from tms.store.network import AHEAD, WIDE, Relation, ways
 from tms.store.record import Head
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
-from tms.store.beliefs import works
 from tms.store.connection import Connection
 from tms.store.file import FORMAT
+from tms.store.fragments import works
 from tms.store.layout import schema, statements
 
 _OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL"

@@ -3,71 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tms.clock import ALWAYS, MILLI, Window
 from tms.store.connection import Connection
+from tms.store.fragments import IDENTITY, fires, is_in, is_on, support
 from tms.store.record import SHARED, Head
-
-# What differs at another instant than that of the commit stands in temp.overlay; see ``Overlay``.
-_CHANGE = (
-    "ifnull((SELECT change FROM temp.overlay AS o WHERE o.node = {node}),"
-    " (SELECT change FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
-    " ORDER BY t.revision DESC LIMIT 1))"
-)
-_SUPPORT = (
-    "CASE WHEN EXISTS (SELECT 1 FROM temp.overlay AS o WHERE o.node = {node})"
-    " THEN (SELECT support FROM temp.overlay AS o WHERE o.node = {node})"
-    " ELSE (SELECT support FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
-    " ORDER BY t.revision DESC LIMIT 1) END"
-)
-_MOMENT = (
-    "ifnull((SELECT instant FROM temp.moment WHERE id = 0),"
-    " (SELECT 1000 * at FROM commits WHERE revision = {at}))"
-)
-_INSIDE = (
-    f"ifnull((SELECT ifnull(v.valid_from <= {_MOMENT}, 1) AND ifnull({_MOMENT} < v.valid_to, 1)"
-    " FROM validity AS v WHERE v.target = {target} AND v.revision <= {at}"
-    " ORDER BY v.revision DESC LIMIT 1), 1)"
-)
-_ON = (
-    "ifnull((SELECT state FROM switch AS w WHERE w.target = {target} AND w.revision <= {at}"
-    " ORDER BY w.revision DESC LIMIT 1), 1)"
-)
-IDENTITY = "ifnull(j.name, lower(hex(j.digest)))"
-"""SQL for the id by which the justification j is known."""
-
-
-def is_in(node: str, at: str) -> str:
-    """Return SQL for whether a node was IN at a revision. One seek."""
-    return f"ifnull({_CHANGE.format(node=node, at=at)}, 0) > 0"
-
-
-def is_on(target: str, at: str) -> str:
-    """Return SQL for the switch of a target at a revision: 1 on, 0 off. One seek."""
-    return _ON.format(target=target, at=at)
-
-
-def support(node: str, at: str) -> str:
-    """Return SQL for the key of what an IN fact rested on at a revision, else NULL. One seek."""
-    return _SUPPORT.format(node=node, at=at)
-
-
-def is_inside(target: str, at: str) -> str:
-    """Return SQL for whether a target was inside its window, 1 or 0. One seek."""
-    return _INSIDE.format(target=target, at=at)
-
-
-def works(target: str, at: str) -> str:
-    """Return SQL for whether a target was on and inside its window. Two seeks."""
-    return f"({is_on(target, at)} = 1 AND {is_inside(target, at)} = 1)"
-
-
-def fires(justification: str, at: str) -> str:
-    """Return SQL for whether a justification fired at a revision. A seek for each premise."""
-    return (
-        f"{works(justification, at)} AND NOT EXISTS (SELECT 1 FROM premise AS p"
-        f" WHERE p.justification = {justification} AND NOT {is_in('p.node', at)})"
-    )
-
 
 _SURVIVED = f"""
 WITH stopped (justification) AS MATERIALIZED (
@@ -99,7 +37,7 @@ WHERE j.revision < :at
 """
 
 _FIRING = f"""
-SELECT d.node, {IDENTITY}, d.justification = {_SUPPORT.format(node="d.node", at=":at")}
+SELECT d.node, {IDENTITY}, d.justification = {support(node="d.node", at=":at")}
 FROM json_each(:facts) AS e
 CROSS JOIN derive AS d INDEXED BY derive_by_node ON d.node = e.value
 CROSS JOIN justification AS j ON j.justification = d.justification
@@ -120,35 +58,12 @@ SELECT n.kind, n.id, n.role, n.revision, c.at,
     (SELECT content FROM content AS v WHERE v.node = n.node AND v.revision <= :at
         ORDER BY v.version DESC LIMIT 1),
     (SELECT {IDENTITY} FROM justification AS j
-        WHERE j.justification = {_SUPPORT.format(node="n.node", at=":at")}),
+        WHERE j.justification = {support(node="n.node", at=":at")}),
     {_BOUND.format("valid_from")}, {_BOUND.format("valid_to")}
 FROM node AS n JOIN commits AS c ON c.revision = n.revision
 """
 
 _IS_IN = f"SELECT {is_in(':node', ':at')}"
-
-_SETTLED = """
-SELECT v.target, 1, v.valid_from FROM validity AS v INDEXED BY validity_by_start
-WHERE v.valid_from > :low AND v.valid_from <= :high AND v.revision = (
-    SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
-)
-UNION ALL
-SELECT v.target, 0, v.valid_to FROM validity AS v INDEXED BY validity_by_end
-WHERE v.valid_to > :low AND v.valid_to <= :high AND v.revision = (
-    SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
-)
-"""
-
-_LAST_BOUND = """
-max(
-    ifnull((SELECT max(valid_from) FROM validity WHERE valid_from <= {0}), -9223372036854775808),
-    ifnull((SELECT max(valid_to) FROM validity WHERE valid_to <= {0}), -9223372036854775808)
-)
-"""
-_BOUNDS = "SELECT {}, {}".format(
-    _LAST_BOUND.format(":instant"),
-    _LAST_BOUND.format("(SELECT 1000 * at FROM commits WHERE revision = :at)"),
-)
 
 _COMMIT = 'SELECT revision, at, op, reason, "by", believed FROM commits'
 
@@ -238,7 +153,7 @@ class Beliefs:
         where, order, values = _page(kind, after)
         rows: list[tuple[str, str]] = self._sql.execute(
             f"SELECT n.kind, n.id FROM node AS n INDEXED BY node_by_ref WHERE {where}"
-            f" AND {_SUPPORT.format(node='n.node', at=':at')} IS NOT NULL {order}",
+            f" AND {support(node='n.node', at=':at')} IS NOT NULL {order}",
             {**values, "at": at, "limit": limit},
         ).fetchall()
         return rows
@@ -356,18 +271,6 @@ class Beliefs:
         rows: list[tuple[int, str]] = self._sql.execute(_SURVIVED, {"at": revision}).fetchall()
         return rows
 
-    def settled(self, revision: int) -> list[tuple[int, int, int]]:
-        """Return (target, 1 began or 0 expired, when) for each bound passed since the last commit.
-
-        Grows with them.
-        """
-        low, high = self.at(revision - 1), self.at(revision)
-        if low is None or high is None or low == high:
-            return []
-        values = {"low": low * MILLI, "high": high * MILLI, "at": revision}
-        rows: list[tuple[int, int, int]] = self._sql.execute(_SETTLED, values).fetchall()
-        return rows
-
     def revision_at(self, at: int, head: int) -> int:
         """Return the last revision at or before a time, in milliseconds; 0 if there is none."""
         low, high = 0, head
@@ -376,28 +279,6 @@ class Beliefs:
             time = self.at(middle)
             low, high = (middle, high) if time is not None and time <= at else (low, middle - 1)
         return low
-
-    def has_windows(self) -> bool:
-        """Return whether anything on record ever had a window. One seek."""
-        (has,) = self._sql.execute("SELECT EXISTS (SELECT 1 FROM validity)").fetchone()
-        return bool(has)
-
-    def bounds(self, instant: int, at: int) -> tuple[int, int]:
-        """Return the last bound of any window up to an instant, and up to the time of a commit.
-
-        If they are the same, nothing opened or closed between. A few seeks.
-        """
-        row: tuple[int, int] = self._sql.execute(_BOUNDS, {"instant": instant, "at": at}).fetchone()
-        return row
-
-    def window(self, target: int, at: int) -> Window:
-        """Return when a target held, as known at a revision. One seek."""
-        row = self._sql.execute(
-            "SELECT valid_from, valid_to FROM validity WHERE target = ? AND revision <= ?"
-            " ORDER BY revision DESC LIMIT 1",
-            (target, at),
-        ).fetchone()
-        return ALWAYS if row is None else Window(*row)
 
     def firing(self, facts: Sequence[int], at: int) -> list[tuple[int, str, int]]:
         """Return (fact, id, whether it rests on it) for each that fired and derives a fact."""

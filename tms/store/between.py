@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tms.store.beliefs import IDENTITY, is_in, is_on
 from tms.store.connection import Connection
+from tms.store.fragments import IDENTITY, is_in, is_on
 
 _BELIEF = f"""
 WITH moved (node) AS MATERIALIZED (

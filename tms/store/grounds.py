@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tms.store.beliefs import IDENTITY, fires, is_in, support
 from tms.store.connection import Connection
+from tms.store.fragments import IDENTITY, fires, is_in, support
 
 _NODES = f"""
 SELECT n.node, n.kind, n.id, n.role, n.revision, {is_in("n.node", ":at")},

@@ -11,6 +11,7 @@ from tms.store.audit import Audit
 from tms.store.beliefs import Beliefs
 from tms.store.connection import Connection
 from tms.store.record import Changes, Head, Named, Record
+from tms.store.windows import Windows
 
 Key = TypeVar("Key")
 
@@ -43,6 +44,7 @@ class Imagined(Record):
         self._beliefs = beliefs = Beliefs(connection)
         overlay = connection.overlay
         self._base = beliefs.head(at, 0 if overlay is None else overlay.gained)
+        self._windows = Windows(connection)
         audit = Audit(connection)
         at_head = not connection.writing and overlay is None and beliefs.last_revision() == at
         cached = at_head and audit.cache_stands()
@@ -112,7 +114,7 @@ class Imagined(Record):
 
     def window(self, target: int) -> Window:
         """Return when the target holds, as known at the revision."""
-        return self._beliefs.window(target, self._base.revision)
+        return self._windows.of(target, self._base.revision)
 
     def _known(self, found: Named | None) -> Named | None:
         return found if found is not None and found.revision <= self._base.revision else None

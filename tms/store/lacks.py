@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tms.store.beliefs import IDENTITY, fires, is_in, is_on
 from tms.store.connection import Connection
+from tms.store.fragments import IDENTITY, fires, is_in, is_on
 
 _NODES = f"""
 SELECT n.node, n.kind, n.id, n.role, n.revision, {is_on("n.node", ":at")} = 0,

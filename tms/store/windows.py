@@ -1,0 +1,92 @@
+"""When things hold in the world, as known at a revision."""
+
+from typing import NamedTuple
+
+from tms.clock import ALWAYS, MILLI, Window
+from tms.store.connection import Connection
+
+_SETTLED = """
+SELECT v.target, 1, v.valid_from FROM validity AS v INDEXED BY validity_by_start
+WHERE v.valid_from > :low AND v.valid_from <= :high AND v.revision = (
+    SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
+)
+UNION ALL
+SELECT v.target, 0, v.valid_to FROM validity AS v INDEXED BY validity_by_end
+WHERE v.valid_to > :low AND v.valid_to <= :high AND v.revision = (
+    SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
+)
+"""
+
+_LAST_BOUND = """
+max(
+    ifnull((SELECT max(valid_from) FROM validity WHERE valid_from <= {0}), -9223372036854775808),
+    ifnull((SELECT max(valid_to) FROM validity WHERE valid_to <= {0}), -9223372036854775808)
+)
+"""
+_BOUNDS = "SELECT {}, {}".format(
+    _LAST_BOUND.format(":instant"),
+    _LAST_BOUND.format("(SELECT 1000 * at FROM commits WHERE revision = :at)"),
+)
+
+_LIFE = """
+SELECT revision, valid_from, valid_to FROM validity
+WHERE target = ? AND revision <= ? ORDER BY revision
+"""
+
+
+class Bound(NamedTuple):
+    """A bound of a window: when the target began to be valid, or expired."""
+
+    target: int
+    began: bool
+    at: int
+
+
+class Windows:
+    """The windows on record."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._sql = connection.sql
+
+    def any(self) -> bool:
+        """Return whether anything on record ever had a window. One seek."""
+        (has,) = self._sql.execute("SELECT EXISTS (SELECT 1 FROM validity)").fetchone()
+        return bool(has)
+
+    def of(self, target: int, at: int) -> Window:
+        """Return when a target holds, as known at a revision. One seek."""
+        row = self._sql.execute(
+            "SELECT valid_from, valid_to FROM validity WHERE target = ? AND revision <= ?"
+            " ORDER BY revision DESC LIMIT 1",
+            (target, at),
+        ).fetchone()
+        return ALWAYS if row is None else Window(*row)
+
+    def bounds(self, instant: int, at: int) -> tuple[int, int]:
+        """Return the last bound of any window up to an instant, and up to the time of a commit.
+
+        If they are the same, nothing opened or closed between. A few seeks.
+        """
+        row: tuple[int, int] = self._sql.execute(_BOUNDS, {"instant": instant, "at": at}).fetchone()
+        return row
+
+    def settled(self, since: int | None, upto: int, revision: int) -> list[Bound]:
+        """Return each bound passed between two commits, as known at the first.
+
+        Args:
+            since: the time of the first, in milliseconds; None if there is none.
+            upto: the time of the second.
+            revision: the second.
+
+        Cost: two seeks, and what was passed.
+        """
+        if since is None or since == upto:
+            return []
+        values = {"low": since * MILLI, "high": upto * MILLI, "at": revision}
+        rows = self._sql.execute(_SETTLED, values).fetchall()
+        return [Bound(target, bool(began), at) for target, began, at in rows]
+
+    def life(self, target: int, at: int) -> list[tuple[int, Window]]:
+        """Return (revision, window) for each window that a target was given, oldest first."""
+        rows = self._sql.execute(_LIFE, (target, at)).fetchall()
+        return [(revision, Window(start, end)) for revision, start, end in rows]
