@@ -9,15 +9,19 @@
     {"axiom": "Policy:1", "rule": "…", "id": "…"}
     {"retract": ["VulnFeed:1"], "reason": "…", "by": "…"}
     {"unretract": ["VulnFeed:1"], "reason": "…", "by": "…"}
+
+The first four also take ``"valid_from"`` and ``"valid_to"``: ISO 8601 with an offset.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tms.clock import Window, given, window
 from tms.collecting import uncollected
 from tms.content import canonical, check_text, parsed
 from tms.draft import Draft
@@ -45,23 +49,30 @@ class _Row(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
-class _Source(_Row):
+class _Valid(_Row):
+    valid_from: str | datetime | None = None
+    valid_to: str | datetime | None = None
+
+
+class _Source(_Valid):
     source: str
     content: dict[str, Any] | None = None
 
     def step(self) -> Step:
-        return _declaration(self.source, "source", self.content)
+        window = given(self.valid_from, self.valid_to)
+        return _declaration(self.source, "source", self.content, window)
 
 
-class _Fact(_Row):
+class _Fact(_Valid):
     fact: str
     content: dict[str, Any] | None = None
 
     def step(self) -> Step:
-        return _declaration(self.fact, "fact", self.content)
+        window = given(self.valid_from, self.valid_to)
+        return _declaration(self.fact, "fact", self.content, window)
 
 
-class _Justification(_Row):
+class _Justification(_Valid):
     justification: str | None
     premises: str | list[str]
     derives: str | list[str]
@@ -70,16 +81,18 @@ class _Justification(_Row):
     def step(self) -> Step:
         premises, conclusions = refs_of(self.premises), refs_of(self.derives)
         check_premises(premises, conclusions)
-        return _justification(statement(conclusions, premises, self.rule, self.justification))
+        held = window(self.valid_from, self.valid_to)
+        return _justification(statement(conclusions, premises, self.rule, self.justification, held))
 
 
-class _Axiom(_Row):
+class _Axiom(_Valid):
     axiom: str | list[str]
     rule: str | None = None
     id: str | None = None
 
     def step(self) -> Step:
-        return _justification(statement(refs_of(self.axiom), [], self.rule, self.id))
+        held = window(self.valid_from, self.valid_to)
+        return _justification(statement(refs_of(self.axiom), [], self.rule, self.id, held))
 
 
 class _Retract(_Row):
@@ -117,9 +130,11 @@ _ROWS: dict[str, type[_Addition]] = {
 }
 
 
-def _declaration(text: str, role: str, content: dict[str, Any] | None) -> Step:
+def _declaration(
+    text: str, role: str, content: dict[str, Any] | None, window: Window | None
+) -> Step:
     ref, kept = Ref(text), canonical(content)
-    return Step([ref], None, lambda draft: draft.declare(ref, role, kept))
+    return Step([ref], None, lambda draft: draft.declare(ref, role, kept, window))
 
 
 def _justification(said: Statement) -> Step:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
-from tms.store import Bound, Head, Named, Passed, Record
+from tms.store import Bound, Head, Named, Crossed, Record
 
 
 class TurningMark(NamedTuple):
@@ -69,7 +69,7 @@ class Turning:
         elif window != self.window(key):
             self._windows[key] = (window, named.role)
 
-    def passed(self) -> list[Passed]:
+    def passed(self) -> list[Crossed]:
         """Return the windows of which a bound was passed since the last commit."""
         if self._since == self._now:
             return []
@@ -84,7 +84,7 @@ class Turning:
             if bound is not None and self._since < bound <= self._now
         ]
 
-    def write(self, revision: int, passed: Iterable[Passed]) -> dict[int, tuple[bool, str]]:
+    def write(self, revision: int, passed: Iterable[Crossed]) -> dict[int, tuple[bool, str]]:
         """Write the switches and windows.
 
         Returns:
@@ -100,7 +100,7 @@ class Turning:
         )
         return turned
 
-    def _turned(self, passed: Iterable[Passed]) -> dict[int, tuple[bool, str]]:
+    def _turned(self, passed: Iterable[Crossed]) -> dict[int, tuple[bool, str]]:
         state = {one.target: (one.role, one.on, one.window) for one in passed}
         for key, (window, role) in self._windows.items():
             on = state[key][1] if key in state else not self._record.is_off(key)

@@ -21,6 +21,13 @@ def _content_option(command: Command) -> Command:
     )(command)
 
 
+def valid_options(command: Command) -> Command:
+    """Add the bounds of a window as options."""
+    start = click.option("--valid-from", metavar="TIME", help="From when on it holds; open if not.")
+    end = click.option("--valid-to", metavar="TIME", help="When it no longer holds.")
+    return start(end(command))
+
+
 def _said_options(command: Command) -> Command:
     by = click.option("--by", metavar="NAME", help="By whom.")
     reason = click.option("--reason", metavar="TEXT", help="Why.")

@@ -19,7 +19,7 @@ from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
-from tms.store.record import Head, Named, Passed, Record
+from tms.store.record import Head, Named, Crossed, Record
 from tms.store.windows import Bound, Windows
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
     "Named",
     "NodeRow",
     "Overlay",
-    "Passed",
+    "Crossed",
     "Record",
     "Recorded",
     "SqlNetwork",

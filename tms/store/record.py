@@ -66,7 +66,7 @@ class Named(NamedTuple):
     revision: int
 
 
-class Passed(NamedTuple):
+class Crossed(NamedTuple):
     """A window of which a bound was passed, and the switch of its target."""
 
     target: int
@@ -206,7 +206,7 @@ class Record:
         ).fetchone()
         return ALWAYS if row is None else Window(*row)
 
-    def passed(self, low: int, high: int, at: int) -> list[Passed]:
+    def passed(self, low: int, high: int, at: int) -> list[Crossed]:
         """Return the windows, as of a revision, with a bound after an instant up to another.
 
         Args:
@@ -218,7 +218,7 @@ class Record:
         """
         rows = self._sql.execute(_PASSED, {"low": low, "high": high, "at": at}).fetchall()
         return [
-            Passed(target, role, Window(start, end), bool(on))
+            Crossed(target, role, Window(start, end), bool(on))
             for target, role, start, end, on in rows
         ]
 
