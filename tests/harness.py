@@ -18,6 +18,7 @@ import pytest
 from commands import Command, Maker
 from differing import check_diffs
 from explaining import check_why
+from neighbouring import check_neighbourhood
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 
@@ -257,6 +258,10 @@ class Harness(Player):
             self._check_labels(view, snapshot, limit=1000 if snapshot.revision % 8 else 7)
             for ref in list(snapshot.nodes)[snapshot.revision % 3 :: 3]:
                 check_why(view, snapshot, ref, self.names)
+            for ref in list(snapshot.nodes)[snapshot.revision % 7 :: 7]:
+                check_neighbourhood(view, snapshot, ref, self.names, snapshot.revision % 4)
+            for said in list(snapshot.justifications)[snapshot.revision % 7 :: 7]:
+                check_neighbourhood(view, snapshot, said, self.names, snapshot.revision % 3)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])

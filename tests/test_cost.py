@@ -31,6 +31,7 @@ HOT = {
     "report": lambda m: m.report(m.head),
     "history": lambda m: m.history("State:0-0000001"),
     "why": lambda m: m.why("State:0-0000001"),
+    "neighbourhood": lambda m: m.neighbourhood("State:0-0000001", depth=2),
     "diff": lambda m: m.diff(m.report(m.head).before, m.head),
     "as_of": lambda m: m.as_of(recorded=m.head).believes("Pod:0000"),
     "log": lambda m: list(m.log(after=m.head)),

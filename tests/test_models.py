@@ -29,6 +29,8 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
     found += [*memory.history("Feed:1"), *memory.history("Flag:14")]
     for ref in ("Flag:14", "Flag:22", "Feed:1"):
         found += [why := memory.why(ref), *why, *(item for step in why for item in step.because)]
+    for ref in ("Flag:14", "Flag:22", "justification:block-14"):
+        found += [near := memory.neighbourhood(ref), *near, *near.justifications]
     anchors = [commit.anchor for commit in memory.log()]
     for diff in (memory.diff(anchors[0], anchors[-1]), memory.diff(anchors[-1], anchors[-1])):
         found += [diff, *diff.revised]

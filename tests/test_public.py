@@ -104,6 +104,7 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "history",
         "holding",
         "log",
+        "neighbourhood",
         "report",
         "scan",
         "why",

@@ -6,7 +6,7 @@
 was believed at any commit.
 """
 
-from tms.answers import Because, Diff, Revised, Step, Why
+from tms.answers import Because, Diff, Link, Near, Neighbourhood, Revised, Step, Why
 from tms.asking import View
 from tms.batch import Batch
 from tms.errors import (
@@ -67,9 +67,12 @@ __all__ = [
     "InvalidRef",
     "InvalidWindow",
     "Justification",
+    "Link",
     "Loaded",
     "Memory",
     "Misuse",
+    "Near",
+    "Neighbourhood",
     "NoSuchAnchor",
     "NoSuchFile",
     "NoSuchJustification",

@@ -1,7 +1,7 @@
 """The questions that a memory and a view of its past answer alike."""
 
-from tms import comparison, explain, history
-from tms.answers import Diff, Why
+from tms import comparison, explain, history, vicinity
+from tms.answers import Diff, Neighbourhood, Why
 from tms.errors import InvalidArgument
 from tms.models import Event, Report
 from tms.reading import Reader
@@ -76,6 +76,37 @@ class Questions(Reader):
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
             return explain.why(self._connection, asked, named, at, depth=depth, nodes=nodes)
+
+    def neighbourhood(self, ref: object, *, depth: int = 1, nodes: int = 100) -> Neighbourhood:
+        """Return what stands around something, whether it fires or not.
+
+        That is what it rests on or could rest on, and what rests or could rest on it, with all
+        justifications on record that lead there.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+            depth: at most so many justifications away, both ways.
+            nodes: at most so many nodes, as many justifications, and so many ends of each.
+
+        Returns:
+            The nodes and the justifications; ``truncated`` if one of the last limits was met.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+            InvalidArgument: a limit is out of range.
+
+        Cost: grows with the answer, and with the premises of the justifications in it.
+        """
+        for name, limit, least in (("depth", depth, 0), ("nodes", nodes, 1)):
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
+                raise InvalidArgument(f"{name} is {limit!r}.", hint=f"Give {least} or more.")
+        with self._connection.snapshot():
+            at, asked = self._at(), ref_of(ref)
+            named = self._named(asked, at)
+            return vicinity.neighbourhood(
+                self._connection, asked, named, at, depth=depth, nodes=nodes
+            )
 
     def diff(self, a: str, b: str) -> Diff:
         """Return how the commit ``b`` differs from the commit ``a``, in either direction.

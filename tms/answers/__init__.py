@@ -5,6 +5,7 @@ from tms.answers.consequence import Impact, Reached
 from tms.answers.derivation import Because, Step, Why
 from tms.answers.difference import Diff, Revised
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
+from tms.answers.vicinity import Link, Near, Neighbourhood
 
 __all__ = [
     "Bearing",
@@ -15,6 +16,9 @@ __all__ = [
     "Environments",
     "Impact",
     "Lack",
+    "Link",
+    "Near",
+    "Neighbourhood",
     "Origins",
     "Reached",
     "Revised",

@@ -2,9 +2,11 @@
 
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
-``between`` about two of them, ``grounds`` of many nodes at one, ``audit`` reads all of it.
+``between`` about two of them, ``grounds`` of many nodes at one, ``around`` of all on record near
+them, ``audit`` reads all of it.
 """
 
+from tms.store.around import Around, Passed
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
@@ -15,6 +17,7 @@ from tms.store.network import SqlNetwork
 from tms.store.record import Head, Named, Record
 
 __all__ = [
+    "Around",
     "Audit",
     "Beliefs",
     "Between",
@@ -24,6 +27,7 @@ __all__ = [
     "Head",
     "Named",
     "NodeRow",
+    "Passed",
     "Record",
     "Recorded",
     "SqlNetwork",
