@@ -27,6 +27,7 @@ NEEDED = {
     "show": ["Feed:1"],
     "history": ["Feed:1"],
     "why": ["Block:1"],
+    "neighbourhood": ["Flag:1"],
     "diff": [FIRST],
     "import": ["-"],
 }

@@ -30,6 +30,7 @@ MODELS = {
     "log": tms.Commit,
     "history": tms.Event,
     "why": tms.Why,
+    "neighbourhood": tms.Neighbourhood,
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
@@ -45,7 +46,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
     assert set(VERBS) == {
         *("init", "source", "fact", "justify", "axiom", "retract", "unretract", "revise"),
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
-        *("scan", "import", "verify", "rebuild", "demo"),
+        *("scan", "import", "verify", "rebuild", "demo", "neighbourhood"),
     }
 
 

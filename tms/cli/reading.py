@@ -1,10 +1,13 @@
 """The verbs that read. They never make a file."""
 
+from functools import wraps
+from typing import Any, cast
+
 import click
 
 import tms
 from tms import render
-from tms.cli.output import tell, tell_each
+from tms.cli.output import FORMS, tell, tell_as, tell_each
 from tms.cli.program import FAILED, Command, Door, verb
 
 _kind_option = click.option("--kind", metavar="KIND", help="Only of this kind.")
@@ -15,6 +18,24 @@ def _at_option(command: Command) -> Command:
     return click.option(
         "--at", metavar="ANCHOR", help="As it was at this commit; by default as it is now."
     )(command)
+
+
+def _format_option(command: Command) -> Command:
+    """Give a verb ``form`` in place of ``as_json``: what to tell its answer as, for ``tell_as``."""
+
+    @wraps(command)
+    def formed(*args: Any, as_json: bool, form: str | None, **given: Any) -> Any:
+        if as_json and form is not None:
+            raise click.UsageError("Give --json or --format, not both.")
+        return command(*args, form="json" if as_json else form, **given)
+
+    option = click.option(
+        "--format",
+        "form",
+        type=click.Choice(["json", *FORMS]),
+        help="Print a tree of text, JSON, the source of a diagram, or a page for a browser.",
+    )
+    return cast(Command, option(formed))
 
 
 def _reader(memory: tms.Memory, at: str | None) -> tms.Memory | tms.View:
@@ -81,13 +102,14 @@ def log(door: Door, *, after: str | None, at: str | None, as_json: bool) -> None
 
 @verb
 @click.argument("anchor", metavar="[ANCHOR]", required=False)
-def report(door: Door, *, anchor: str | None, as_json: bool) -> None:
+@_format_option
+def report(door: Door, *, anchor: str | None, form: str | None) -> None:
     """Report what a commit did, without ANCHOR the last one."""
     with door.open() as memory:
         which = memory.head if anchor is None else anchor
         if which is None:
             raise tms.NoSuchAnchor("no commit yet.", hint="There is nothing to report.")
-        tell(memory.report(which), as_json=as_json)
+        tell_as(memory.report(which), form)
 
 
 @verb
@@ -101,12 +123,42 @@ def report(door: Door, *, anchor: str | None, as_json: bool) -> None:
     help="At most this many.",
 )
 @_at_option
+@_format_option
 def why(
-    door: Door, *, ref: str, depth: int | None, nodes: int, at: str | None, as_json: bool
+    door: Door, *, ref: str, depth: int | None, nodes: int, at: str | None, form: str | None
 ) -> None:
     """Show what REF rests on, down to sources and axioms."""
     with door.open() as memory:
-        tell(_reader(memory, at).why(ref, depth=depth, nodes=nodes), as_json=as_json)
+        tell_as(_reader(memory, at).why(ref, depth=depth, nodes=nodes), form)
+
+
+@verb
+@_ref
+@click.option(
+    "--depth",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="How many justifications away, both ways.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="At most this many.",
+)
+@_at_option
+@_format_option
+def neighbourhood(
+    door: Door, *, ref: str, depth: int, nodes: int, at: str | None, form: str | None
+) -> None:
+    """Show what stands around REF, whether it fires or not.
+
+    That is what REF rests on or could rest on, and what rests or could rest on it.
+    """
+    with door.open() as memory:
+        tell_as(_reader(memory, at).neighbourhood(ref, depth=depth, nodes=nodes), form)
 
 
 @verb
@@ -125,14 +177,15 @@ def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @click.argument("a", metavar="ANCHOR")
 @click.argument("b", metavar="[ANCHOR]", required=False)
 @_at_option
-def diff(door: Door, *, a: str, b: str | None, at: str | None, as_json: bool) -> None:
-    """Tell how one commit differs from another, in either direction.
+@_format_option
+def diff(door: Door, *, a: str, b: str | None, at: str | None, form: str | None) -> None:
+    """Tell how one commit differs from another, either way.
 
     Without a second ANCHOR it is compared with the last commit.
     """
     with door.open() as memory:
         reader = _reader(memory, at)
-        tell(reader.diff(a, b or str(reader.head)), as_json=as_json)
+        tell_as(reader.diff(a, b or str(reader.head)), form)
 
 
 @verb
