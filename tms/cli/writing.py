@@ -110,7 +110,7 @@ def justify(
 def axiom(
     door: Door, *, conclusions: tuple[str, ...], rule: str | None, id: str | None, as_json: bool
 ) -> None:
-    """Record that each CONCLUSION holds by itself, without premises.
+    """Record that each CONCLUSION holds, without premises.
 
     Makes the file if there is none. Prints the ref to retract it by; with --json all of it.
     """
