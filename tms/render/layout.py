@@ -14,12 +14,12 @@ from tms.render.sketch import Edge, Picture, Spot, cut
 
 HEIGHT = 46
 _GAP = 18
-_BETWEEN = 74
+_BETWEEN = 64
 _HEADING = 40
 _LONGEST = 32
 """How many characters of a label are shown."""
-_CHARACTER = 7.3
-_PADDING = 30
+_CHARACTER = 7.9
+_PADDING = 26
 _SWEEPS = 8
 _BENDS = 6000
 """How many bends of long edges are placed; with more, long edges go straight."""
@@ -57,7 +57,7 @@ def laid_out(picture: Picture) -> Layout:
     place = {spot.id: number for number, spot in enumerate(picture.spots)}
     labels = [cut(spot.label, _LONGEST) for spot in picture.spots]
     widths = [
-        _PADDING + _CHARACTER * max(_columns(label), _columns(", ".join(spot.words)) * 0.9)
+        _PADDING + _CHARACTER * max(_columns(label), _columns(_written(spot)) * 0.85)
         for label, spot in zip(labels, picture.spots, strict=True)
     ]
     boxes = [Box(0, 0, width, HEIGHT) for width in widths]
@@ -89,6 +89,12 @@ def laid_out(picture: Picture) -> Layout:
             headings.append((title, Box(left, 0, part.width, top + part.height)))
         left += part.width + _BETWEEN
     return Layout(tuple(boxes), tuple(labels), tuple(bends), tuple(headings))
+
+
+def _written(spot: Spot) -> str:
+    """Return the second line in a node, with room for signs; a justification has its shape."""
+    words = spot.words[1:] if spot.role == "justification" else spot.words
+    return ", ".join(words) + "  " * len(spot.marks)
 
 
 def _columns(text: str) -> int:
@@ -148,7 +154,7 @@ class _Part:
             columns[levels[node]].append(node)
         before: dict[int, list[int]] = {}
         after: dict[int, list[int]] = {}
-        chains = self._chains(edges, forward, levels, columns)
+        chains = self._chains(forward, levels, columns)
         for chain in chains:
             for start, end in pairwise(chain):
                 after.setdefault(start, []).append(end)
@@ -156,10 +162,12 @@ class _Part:
         _order(columns, before, after)
         middles = self._middles(columns, before, after)
         self._place(columns, middles, levels, chains)
+        for points, chain, (start, *_) in zip(self.bends, chains, edges, strict=True):
+            if chain[0] != start:
+                points.reverse()
 
     @staticmethod
     def _chains(
-        edges: Sequence[tuple[int, int, bool]],
         forward: Sequence[tuple[int, int]],
         levels: dict[int, int],
         columns: list[list[int]],
@@ -168,8 +176,7 @@ class _Part:
         bends = sum(abs(levels[end] - levels[start]) - 1 for start, end in forward)
         following = -1
         chains = []
-        for (start, end, _), ends in zip(edges, forward, strict=True):
-            first, last = ends
+        for first, last in forward:
             chain = [first]
             if bends <= _BENDS:
                 for level in range(levels[first] + 1, levels[last]):
@@ -178,7 +185,6 @@ class _Part:
                     following -= 1
             chain.append(last)
             chains.append(chain)
-            assert {start, end} == {first, last}
         return chains
 
     def _middles(

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import html as markup
 import json
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -12,6 +13,7 @@ from tms.render.layout import Layout, extent, laid_out
 from tms.render.sketch import MOST, Picture
 from tms.render.views import picture
 
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&'"}
 
 
@@ -33,18 +35,16 @@ def html(answer: object, *, most: int = MOST) -> str:
     Cost: grows with the answer; about as n log n where it has many nodes.
     """
     shown = picture(answer, most=most)
-    style, script = _asset("page.css"), _asset("page.js")
+    style, draw, script = map(_asset, ("page.css", "draw.js", "page.js"))
     parts = {
-        "policy": _policy(style, script),
+        "policy": _policy(style, draw, script),
         "title": markup.escape(shown.title),
         "style": style,
         "data": _data(shown, laid_out(shown)),
+        "draw": draw,
         "script": script,
     }
-    template = _asset("page.html")
-    pieces = template.split("{{")
-    rest = [piece.partition("}}") for piece in pieces[1:]]
-    return pieces[0] + "".join(parts[name] + after for name, _, after in rest).rstrip("\n")
+    return _PLACE.sub(lambda place: parts[place[1]], _asset("page.html")).rstrip("\n")
 
 
 @cache
@@ -52,12 +52,12 @@ def _asset(name: str) -> str:
     return files("tms.render").joinpath(name).read_text("utf-8")
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, *scripts: str) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_hash(script)}'",
-            f"style-src '{_hash(style)}'",
+            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {_hash(style)}",
             "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
@@ -67,7 +67,7 @@ def _policy(style: str, script: str) -> str:
 
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _data(shown: Picture, layout: Layout) -> str:

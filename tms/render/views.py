@@ -123,7 +123,9 @@ def _waiting(sketch: Sketch, item: Waiting, fact: Ref) -> None:
 @sketched.register
 def _(impact: Impact) -> Sketch:
     sketch = Sketch(f"If {impact.ref} were retracted")
-    sketch.spot(impact.ref, status="OUT", marks=["asked", "retracted"])
+    source = bool(impact.reached) and impact.reached[0].ref != impact.ref
+    role: Role = "source" if source else "node"
+    sketch.spot(impact.ref, role, "OUT", marks=["asked", "retracted"])
     sketch.notes += _as_of(impact.at)
     counts = (
         ("die", impact.died),
@@ -225,7 +227,7 @@ def _(report: Report) -> Sketch:
         ("survived", report.survived_via),
     )
     sketch = Sketch(
-        f"What {report.op} {targets} did" if report.changed else f"{report.op}: nothing changed",
+        f"{report.op} {targets}" if report.changed else f"{report.op}: nothing changed",
         [f"{word} {len(items):,}" for word, items in groups],
     )
     sketch.notes += _as_of(report.after)
@@ -285,7 +287,7 @@ def _ref(item: Any) -> Ref:
 
 def _some(refs: Sequence[Ref]) -> str:
     more = [f"{len(refs) - 3:,} more"] if len(refs) > 3 else []
-    return " and ".join(chain(filter(None, [", ".join(refs[:3])]), more)) or "it"
+    return " and ".join(chain(filter(None, [", ".join(refs[:3])]), more))
 
 
 def _as_of(at: Anchor | None) -> list[str]:
