@@ -36,9 +36,16 @@
     view.y = height / 2 - (y + h / 2) * scale;
     show();
   };
+  const within = (value, least, most) =>
+    (least > most ? (least + most) / 2 : Math.min(most, Math.max(least, value)));
   const start = () => {
     fit();
-    if (view.scale < 0.6 && nodes.length) centre(asked, 0.9);
+    if (view.scale >= 0.6 || !nodes.length) return;
+    centre(asked, 0.9);
+    const { width, height } = size(), edge = 32;
+    view.x = within(view.x, width - edge - wide * view.scale, edge);
+    view.y = within(view.y, height - edge - high * view.scale, edge);
+    show();
   };
   const reveal = (number) => {
     const [x, y, w, h] = nodes[number].box, { width, height } = size();

@@ -150,13 +150,17 @@ class Sketch:
         """Add a spot, or add to one what is newly known of it; its first group stays."""
         if id.startswith(f"{JUSTIFICATION}:"):
             role = "justification"
-        draft = self._spots.setdefault(id, _Draft("node", "", short(id), group))
+        draft = self._spots.get(id)
+        if draft is None:
+            draft = self._spots[id] = _Draft("node", "", short(id), group)
         if role != "node":
             draft.role = role
         draft.status = status or draft.status
         draft.label = rule or draft.label
         draft.marks.update(dict.fromkeys(marks))
-        for name, text in {"rule": rule, **(details or {})}.items():
+        if rule:
+            draft.details.setdefault("rule", rule)
+        for name, text in (details or {}).items():
             if text:
                 draft.details.setdefault(name, text)
 
@@ -172,9 +176,9 @@ class Sketch:
         """
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
             raise InvalidArgument(f"most is {most!r}.", hint="Give 1 or more.")
-        for start, end, _ in self._edges:
-            self.spot(start)
-            self.spot(end)
+        for id in [id for start, end, _ in self._edges for id in (start, end)]:
+            if id not in self._spots:
+                self.spot(id)
         kept = self._kept(most)
         return Picture(
             title=line(self._title),

@@ -6,7 +6,7 @@ from tms.content import line
 from tms.render.sketch import MOST, Edge, Kind, Picture
 from tms.render.views import picture
 
-_DEEPEST = 24
+_DEEPEST = 16
 """From which level on lines are indented no further and tell their level instead."""
 
 _TOLD = ("rule", "via", "lost", "version")
@@ -26,7 +26,7 @@ def text(answer: object, *, most: int = MOST) -> str:
     Raises:
         InvalidArgument: there is no picture of such a thing, or the limit is out of range.
 
-    Cost: grows with the answer; from level 24 on lines are indented no further.
+    Cost: grows with the answer; from level 16 on lines are indented no further.
     """
     shown = picture(answer, most=most)
     return "\n".join(
