@@ -19,12 +19,6 @@ const drawing = (() => {
     return made;
   };
 
-  const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-  const escaped = (text) => text.replace(CONTROLS, (found) => {
-    const code = found.charCodeAt(0).toString(16);
-    return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
-  });
-
   // ---------------------------------------------------------------- drawing
 
   const KINDS = {
@@ -66,7 +60,7 @@ const drawing = (() => {
       "aria-label": `${node.label}: ${node.words.join(", ")}`,
       "data-number": number,
     });
-    made.append(svg("title", {}, `${node.id}\n${node.words.join(", ")}`));
+    made.append(svg("title", {}, `${node.shown}\n${node.words.join(", ")}`));
     const ring = outline(node.role, w + 10, h + 10);
     ring.setAttribute("class", "ring");
     ring.setAttribute("transform", "translate(-5 -5)");
@@ -207,7 +201,7 @@ const drawing = (() => {
   }
 
   return {
-    $, tag, escaped, nodes, edges, drawn,
+    $, tag, nodes, edges, drawn,
     lines, into, out, asked, width: data.width, height: data.height,
   };
 })();

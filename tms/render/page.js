@@ -1,7 +1,7 @@
 "use strict";
 // What can be done with the picture: move and enlarge it, choose a node, go from node to node, find.
 (() => {
-  const { $, tag, escaped, nodes, edges, drawn, lines, into, out, asked } = drawing;
+  const { $, tag, nodes, edges, drawn, lines, into, out, asked } = drawing;
   const picture = $("picture"), world = $("world"), panel = $("panel"), find = $("find");
   const { width: wide, height: high } = drawing;
 
@@ -138,7 +138,7 @@
     chosen = number;
     mark(true);
     const node = nodes[number];
-    $("ref").textContent = escaped(node.id);
+    $("ref").textContent = node.shown;
     $("words").textContent = node.words.join(", ");
     $("details").replaceChildren();
     for (const [name, text] of node.details) $("details").append(tag("dt", name), tag("dd", text));
@@ -219,7 +219,7 @@
   // ---------------------------------------------------------------- finding
 
   const texts = nodes.map((node) =>
-    [node.id, escaped(node.id), node.label, ...node.words, ...node.details.map((pair) => pair[1])]
+    [node.id, node.shown, node.label, ...node.words, ...node.details.map((pair) => pair[1])]
       .join("\n").toLowerCase());
   let hits = [], hit = -1;
   const search = () => {

@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from tms.content import line
 from tms.render.layout import Layout, extent, laid_out
 from tms.render.sketch import MOST, Picture
 from tms.render.views import picture
@@ -83,6 +84,7 @@ def _data(shown: Picture, layout: Layout) -> str:
         "nodes": [
             {
                 "id": spot.id,
+                "shown": line(spot.id),
                 "label": label,
                 "role": spot.role,
                 "status": spot.status,
