@@ -69,15 +69,23 @@ class Page:
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def requests(self) -> list[str]:
-        """All that was asked for, but for the page's own data: and the browser's own chrome."""
+        """All that left for somewhere: not the page's data:, the browser's own, or what was stopped."""
         entries = [json.loads(entry["message"]) for entry in self.driver.get_log("performance")]
         events = [entry["message"] for entry in entries]
-        return [
-            event["params"]["request"]["url"]
+        stopped = {
+            event["params"]["requestId"]
+            for event in events
+            if event["method"] == "Network.loadingFailed"
+            and event["params"].get("blockedReason") == "csp"
+        }
+        sent = [
+            event["params"]
             for event in events
             if event["method"] == "Network.requestWillBeSent"
-            and not event["params"]["request"]["url"].startswith(("data:", "chrome"))
+            and event["params"]["requestId"] not in stopped
         ]
+        urls = [params["request"]["url"] for params in sent]
+        return [url for url in urls if not url.startswith(("data:", "chrome"))]
 
     def complaints(self) -> list[str]:
         return [entry["message"] for entry in self.driver.get_log("browser")]
