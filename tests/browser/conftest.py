@@ -69,7 +69,7 @@ class Page:
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def requests(self) -> list[str]:
-        """All that left for somewhere: not the page's data:, the browser's own, or what was stopped."""
+        """All that was asked for and not stopped, but for data: and the browser's own."""
         entries = [json.loads(entry["message"]) for entry in self.driver.get_log("performance")]
         events = [entry["message"] for entry in entries]
         stopped = {

@@ -87,9 +87,12 @@ def _entities(text: str) -> str:
     """Escape a text for a quoted label of Mermaid.
 
     Only letters, digits, commas and spaces stay. Mermaid gives many others a meaning
-    (Markdown, HTML, a ``style…:…#…;`` anywhere in a line), and the word ``end``, too.
+    (Markdown, HTML, a ``style…:…#…;`` anywhere in a line), and the word ``end``, too. What it reads
+    even from escapes, a backslash with an n and its own marks for escapes, is kept apart by a space
+    of no width.
     """
-    return "".join(map(_entity, _WORD.findall(text)))
+    apart = text.replace("\\", "\\\u200b").replace("ﬂ", "ﬂ\u200b")
+    return "".join(map(_entity, _WORD.findall(apart)))
 
 
 def _entity(part: str) -> str:

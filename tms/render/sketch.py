@@ -1,6 +1,6 @@
 """Pictures: what an answer shows, before it takes the form of a text, a diagram or a page."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -198,7 +198,7 @@ class Sketch:
         )
 
     def _kept(self, most: int) -> dict[str, _Draft]:
-        """Return the spots there is room for: the first ones, no group crowding out another."""
+        """Return the spots there is room for: the nearest, no group crowding out another."""
         sizes = [0] * len(self._groups)
         for draft in self._spots.values():
             sizes[draft.group] += 1
@@ -206,12 +206,31 @@ class Sketch:
         for place, group in enumerate(sorted(range(len(sizes)), key=lambda group: sizes[group])):
             shares[group] = min(sizes[group], room // (len(sizes) - place))
             room -= shares[group]
-        kept = {}
-        for id, draft in self._spots.items():
-            if shares[draft.group]:
-                shares[draft.group] -= 1
-                kept[id] = draft
-        return kept
+        if sum(shares) == len(self._spots):
+            return self._spots
+        chosen = set()
+        for id in self._nearest():
+            group = self._spots[id].group
+            if shares[group]:
+                shares[group] -= 1
+                chosen.add(id)
+        return {id: draft for id, draft in self._spots.items() if id in chosen}
+
+    def _nearest(self) -> Iterator[str]:
+        """Yield all spots: each root, what stands around it, near before far; then the rest."""
+        beside: dict[str, list[str]] = {}
+        for start, end, _ in self._edges:
+            beside.setdefault(start, []).append(end)
+            beside.setdefault(end, []).append(start)
+        seen: set[str] = set()
+        for root in [*(id for tree in self.trees for id in tree.roots), *self._spots]:
+            wave = [] if root in seen else [root]
+            seen.update(wave)
+            for id in wave:  # grows on the way
+                yield id
+                following = [other for other in beside.get(id, ()) if other not in seen]
+                seen.update(following)
+                wave += dict.fromkeys(following)
 
     @staticmethod
     def _finished(id: str, draft: _Draft) -> Spot:
