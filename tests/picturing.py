@@ -177,7 +177,7 @@ def read_mermaid(source: str) -> tuple[dict[str, str], list[tuple[str, str, str]
             assert found[1] not in nodes
             assert not re.search(r"\bend\b", found[3])
             label = _ENTITY.sub(lambda code: chr(int(code[1])), found[3])
-            assert not re.search(r"\\n|ﬂ°", label)
+            assert not re.search(r"\\n|ﬂ°|¶ß", label)
             nodes[found[1]] = label.replace("\u200b", "")
         elif found := _LINK.fullmatch(line):
             edges.append((found[1], found[2], found[3]))

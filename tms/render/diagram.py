@@ -80,6 +80,7 @@ def _shaped(spot: Spot) -> str:
     return f'{opening}"{label}<br/>{_entities(", ".join(spot.words))}"{closing}'
 
 
+_READ = re.compile(r"\\(?=n)|ﬂ|¶")
 _WORD = re.compile(r"[^\W_]+|[^\S\n]|.", re.DOTALL)
 
 
@@ -91,7 +92,7 @@ def _entities(text: str) -> str:
     even from escapes, a backslash with an n and its own marks for escapes, is kept apart by a space
     of no width.
     """
-    apart = text.replace("\\", "\\\u200b").replace("ﬂ", "ﬂ\u200b")
+    apart = _READ.sub("\\g<0>\u200b", text)
     return "".join(map(_entity, _WORD.findall(apart)))
 
 
