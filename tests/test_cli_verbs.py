@@ -84,6 +84,20 @@ def test_a_derivation_is_told_down_to_its_sources(path):
     assert run(path, "why", "Block:1", "--nodes", "0").exit_code == 2
 
 
+def test_what_stands_around_something_is_told_as_far_as_asked(path):
+    before = told(path, "head").strip()
+    near = json.loads(told(path, "neighbourhood", "Flag:1", "--json"))
+    assert [node["ref"] for node in near["nodes"]] == ["Flag:1", "Feed:1", "Block:1"]
+    assert "Feed:1  source" not in told(path, "neighbourhood", "Block:1")
+    assert "Feed:1  source" in told(path, "neighbourhood", "Block:1", "--depth", "2")
+    assert "left out" in told(path, "neighbourhood", "Flag:1", "--nodes", "1")
+    told(path, "retract", "Feed:1")
+    assert "Feed:1  source, OUT, retracted" in told(path, "neighbourhood", "Feed:1")
+    assert "Feed:1  source, IN" in told(path, "neighbourhood", "Feed:1", "--at", before)
+    assert run(path, "neighbourhood", "No:1").exit_code == 3
+    assert run(path, "neighbourhood", "Flag:1", "--depth", "-1").exit_code == 2
+
+
 @pytest.mark.parametrize("verb", ["why", "neighbourhood", "report", "diff"])
 def test_an_answer_is_told_in_the_form_asked_for(path, verb):
     args = [verb, *{"report": [], "diff": [FIRST]}.get(verb, ["Block:1"])]

@@ -43,6 +43,17 @@ def test_every_kind_of_answer_is_drawn(visit, memory, name):
     )
 
 
+def test_an_answer_that_holds_nothing_is_a_page_that_says_so(visit, memory):
+    page = visit(memory.retract([]))
+    assert "nothing changed" in page.text("#title")
+    page.keys("+", "0", "/", "a", "\ue007", "\ue00c")
+    for id in ("closer", "further", "fit", "back"):
+        page.one(f"#{id}").click()
+    assert page.opened() is None
+    page = visit(memory.why("Block:14", nodes=1))
+    assert "there is more" in page.text("#notes")
+
+
 def test_labels_stay_within_their_nodes(visit, memory):
     for answer in (memory.why("Block:14"), absent(), impact(), memory.retract("VulnFeed:1")):
         page = visit(answer)

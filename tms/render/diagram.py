@@ -98,7 +98,7 @@ def _entities(text: str) -> str:
 
 def _entity(part: str) -> str:
     if part == "end":
-        return "#101;nd"
+        return f"#{ord(part[0])};{part[1:]}"
     if part in " ," or part.isalnum():
         return part
     return "".join(f"#{ord(character)};" for character in part)
