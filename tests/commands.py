@@ -6,6 +6,7 @@ shrink them, or a seeded random generator, which is quicker.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from oracle import Node, Snapshot, Target
@@ -18,6 +19,31 @@ IDS = (None, None, None, "j0", "j1", "j2", "j3", "F:0")
 REASONS = (None, None, "bad mapping", "repaired")
 
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+BOUNDS = (
+    None,
+    None,
+    0,
+    1_000,
+    99_001,
+    101_000,
+    500_000,
+    1_000_000,
+    1_000_001,
+    1_101_000,
+    2_002_000,
+)
+"""Of windows, in microseconds; the clock of a player goes there and back."""
+
+Valid = tuple[tuple[str, int | None], ...]
+"""The bounds that a command gives, by name."""
+
+
+def bounds(valid: Valid) -> dict[str, datetime | None]:
+    """Return the bounds of a window as arguments."""
+    return {name: None if at is None else EPOCH + timedelta(microseconds=at) for name, at in valid}
+
+
 class Boom(Exception):
     """What the body of a failing batch raises."""
 
@@ -27,6 +53,7 @@ class Declare:
     role: str
     ref: str
     content: dict[str, Any] | None = None
+    valid: Valid = ()
 
 
 @dataclass(frozen=True)
@@ -35,6 +62,7 @@ class Justify:
     premises: tuple[str, ...]
     rule: str | None = None
     id: str | None = None
+    valid: Valid = ()
 
 
 @dataclass(frozen=True)
@@ -42,12 +70,20 @@ class Axiom:
     conclusions: tuple[str, ...]
     rule: str | None = None
     id: str | None = None
+    valid: Valid = ()
 
 
 @dataclass(frozen=True)
 class Revise:
     ref: str
-    content: dict[str, Any]
+    content: dict[str, Any] | None
+    reason: str | None = None
+    by: str | None = None
+    valid: Valid = ()
+
+
+@dataclass(frozen=True)
+class Settle:
     reason: str | None = None
     by: str | None = None
 
@@ -83,19 +119,24 @@ class Batch:
     by: str | None = None
 
 
-Command = Declare | Justify | Axiom | Revise | Turn | Load | Batch
+Command = Declare | Justify | Axiom | Revise | Settle | Turn | Load | Batch
 
 
 def row(command: Command) -> dict[str, Any]:
     """Write a command as an interchange object."""
     match command:
-        case Declare(role, ref, content):
-            return {role: ref} if content is None else {role: ref, "content": content}
-        case Justify(conclusions, premises, rule, id):
+        case Declare(role, ref, content, valid):
+            said = {role: ref} if content is None else {role: ref, "content": content}
+            return {**said, **bounds(valid)}
+        case Justify(conclusions, premises, rule, id, valid):
             said = {"justification": id, "premises": list(premises), "derives": list(conclusions)}
-            return said if rule is None else {**said, "rule": rule}
-        case Axiom(conclusions, rule, id):
-            return {"axiom": list(conclusions), "rule": rule, "id": id}
+            return (
+                {**said, **bounds(valid)}
+                if rule is None
+                else {**said, "rule": rule, **bounds(valid)}
+            )
+        case Axiom(conclusions, rule, id, valid):
+            return {"axiom": list(conclusions), "rule": rule, "id": id, **bounds(valid)}
         case Turn(on, refs, reason, by):
             return {"unretract" if on else "retract": list(refs), "reason": reason, "by": by}
     raise TypeError(command)
@@ -104,14 +145,16 @@ def row(command: Command) -> dict[str, Any]:
 def perform(memory: Any, command: Command, refusal: type[Exception], met: list[Any]) -> Any:
     """Do a command on a memory or on a world; note what was refused and passed over in ``met``."""
     match command:
-        case Declare(role, ref, content):
-            return getattr(memory, role)(ref, content=content)
-        case Justify(conclusions, premises, rule, id):
-            return memory.justify(conclusions, premises, rule=rule, id=id)
-        case Axiom(conclusions, rule, id):
-            return memory.axiom(conclusions, rule=rule, id=id)
-        case Revise(ref, content, reason, by):
-            return memory.revise(ref, content=content, reason=reason, by=by)
+        case Declare(role, ref, content, valid):
+            return getattr(memory, role)(ref, content=content, **bounds(valid))
+        case Justify(conclusions, premises, rule, id, valid):
+            return memory.justify(conclusions, premises, rule=rule, id=id, **bounds(valid))
+        case Axiom(conclusions, rule, id, valid):
+            return memory.axiom(conclusions, rule=rule, id=id, **bounds(valid))
+        case Revise(ref, content, reason, by, valid):
+            return memory.revise(ref, content=content, reason=reason, by=by, **bounds(valid))
+        case Settle(reason, by):
+            return memory.settle(reason=reason, by=by)
         case Turn(on, refs, reason, by):
             return (memory.unretract if on else memory.retract)(refs, reason=reason, by=by)
         case Load(rows, reason, by):
@@ -154,6 +197,15 @@ class Maker:
     def content(self) -> dict[str, Any] | None:
         return self.pick((None, None, {"v": 1}, {"v": True, "w": [1, "é"]}))
 
+    def valid(self) -> Valid:
+        """Return mostly no window, sometimes one, and rarely one that nothing lies in."""
+        if self._choose(3) < 2:
+            return ()
+        start, end = self.pick(BOUNDS), self.pick(BOUNDS)
+        if start is not None and end is not None and start >= end and not self.rarely():
+            start, end = end, start + (start == end)
+        return (("valid_from", start), ("valid_to", end))
+
     # ------------------------------------------------------------ commands
 
     def declare(self) -> Declare:
@@ -161,7 +213,7 @@ class Maker:
         mixed = self.rarely()
         names = SOURCES if (role == "source") != mixed else FACTS
         ref = RESERVED if self.rarely() else self.pick(names)
-        return Declare(role, ref, self.content())
+        return Declare(role, ref, self.content(), self.valid())
 
     def justify(self, seen: Snapshot) -> Justify:
         if seen.justifications and self._choose(8) == 7:
@@ -173,23 +225,30 @@ class Maker:
         if self.rarely():
             conclusions += (self.pick((RESERVED, SOURCES[0])),)
         premises = self.some(known, self.pick((1, 2, 2, 4)))
-        return Justify(conclusions, premises, self.pick((None, None, "r")), self.pick(IDS))
+        rule, id = self.pick((None, None, "r")), self.pick(IDS)
+        return Justify(conclusions, premises, rule, id, self.valid())
 
     def _again(self, seen: Snapshot) -> Justify:
         said = self.pick(list(seen.justifications))
         premises, conclusions = sorted(said.premises), sorted(said.conclusions)
         turned = self._choose(len(premises) + 1)
         premises = premises[turned:] + premises[:turned] + premises[:1]
-        return Justify(tuple(reversed(conclusions)), tuple(premises), said.rule, self.pick(IDS))
+        valid = tuple(zip(("valid_from", "valid_to"), said.valid, strict=True))
+        return Justify(
+            tuple(reversed(conclusions)), tuple(premises), said.rule, self.pick(IDS), valid
+        )
 
     def axiom(self) -> Axiom:
-        return Axiom(self.some(FACTS, 2), self.pick((None, "r")), self.pick(IDS))
+        return Axiom(self.some(FACTS, 2), self.pick((None, "r")), self.pick(IDS), self.valid())
 
     def revise(self, seen: Snapshot) -> Revise:
         content = self.pick(({"v": 1}, {"v": 2}, {"v": True, "w": [1, "é"]}, {}))
         known = self.pick(list(seen.nodes) or [UNKNOWN])
         ref = self.pick((UNKNOWN, RESERVED)) if self.rarely() else known
-        return Revise(ref, content, self.pick(REASONS), self.pick((None, "oncall")))
+        valid = self.valid()[: 1 + self._choose(2)]
+        if valid and self._choose(2):
+            content = None
+        return Revise(ref, content, self.pick(REASONS), self.pick((None, "oncall")), valid)
 
     def turn(self, seen: Snapshot, most: int = 1, *, as_rows: bool = False) -> Turn:
         """Turn switches, mostly such that are not in that state yet."""
@@ -273,14 +332,22 @@ class Maker:
             return self.justify(head)
         if which < 8:
             return self.batch(head)
-        rest = (self.declare, self.axiom, lambda: self.revise(head), lambda: self.load(head))
+        rest = (
+            self.declare,
+            self.axiom,
+            lambda: self.revise(head),
+            lambda: self.load(head),
+            lambda: Settle(self.pick(REASONS)),
+        )
         return self.pick(rest)()
 
     def base(self) -> Load:
         """Return the rows of a first world: sources, and facts that rest on them in some ways."""
         sources = SOURCES[: 2 + self._choose(len(SOURCES) - 1)]
         facts = FACTS[: 3 + self._choose(len(FACTS) - 2)]
-        rows: list[Command] = [Declare("source", ref, self.content()) for ref in sources]
+        rows: list[Command] = [
+            Declare("source", ref, self.content(), self.valid()) for ref in sources
+        ]
         rows += [Declare("fact", ref) for ref in facts]
         for fact in facts:
             for _ in range(1 + self._choose(2)):

@@ -1,8 +1,11 @@
 """Judging the differences between commits: from whole snapshots, and by adding them up."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 
+from commands import EPOCH
 from oracle import Said, Snapshot, Target, by_ref
+from snapshot import Valid
 
 import tms
 
@@ -42,6 +45,24 @@ def expected(a: Snapshot, b: Snapshot, names: Names) -> tms.Diff:
             for ref in sorted(a.nodes.keys() & b.nodes.keys(), key=by_ref)
             if (was := a.nodes[ref].version) != (now := b.nodes[ref].version)
         ),
+        revalidated=tuple(
+            revalidated(ref, was, now)
+            for ref in sorted(a.nodes.keys() & b.nodes.keys(), key=by_ref)
+            if (was := a.nodes[ref].valid) != (now := b.nodes[ref].valid)
+        ),
+    )
+
+
+def revalidated(ref: str, was: Valid, now: Valid) -> tms.Revalidated:
+    bounds = [
+        None if bound is None else EPOCH + timedelta(microseconds=bound) for bound in (*was, *now)
+    ]
+    return tms.Revalidated(
+        ref=tms.Ref(ref),
+        from_before=bounds[0],
+        to_before=bounds[1],
+        from_after=bounds[2],
+        to_after=bounds[3],
     )
 
 
@@ -58,6 +79,18 @@ def after_one_another(first: tms.Diff, second: tms.Diff) -> tms.Diff:
     versions = {item.ref: [item.before, item.after] for item in first.revised}
     for item in second.revised:
         versions.setdefault(item.ref, [item.before, 0])[1] = item.after
+    windows = {item.ref: item for item in first.revalidated}
+    for item in second.revalidated:
+        one = windows.get(item.ref, item)
+        windows[item.ref] = one.model_copy(
+            update={"from_after": item.from_after, "to_after": item.to_after}
+        )
+    parts["revalidated"] = tuple(
+        item
+        for ref, item in sorted(windows.items())
+        if ref not in passing
+        and (item.from_before, item.to_before) != (item.from_after, item.to_after)
+    )
     parts["revised"] = tuple(
         tms.Revised(ref=ref, before=was, after=now)
         for ref, (was, now) in sorted(versions.items())

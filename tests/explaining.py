@@ -51,6 +51,6 @@ def _circular(snapshot: Snapshot, fact: str, said: Said) -> bool:
     held = least_fixpoint(
         [ref for ref, node in snapshot.nodes.items() if node.role == "source"],
         {key: (key.premises, key.conclusions) for key in snapshot.justifications},
-        {*snapshot.off, fact},
+        {*snapshot.idle, fact},
     )
     return not said.premises <= held

@@ -19,7 +19,9 @@ class Grounds:
         self.snapshot = snapshot
         sources = [ref for ref, node in snapshot.nodes.items() if node.role == "source"]
         self.sources = [ref for ref in sources if ref in snapshot.held]
-        self.retracted = [ref for ref in sources if ref not in snapshot.held]
+        self.retracted = [
+            ref for ref in sources if ref in snapshot.off and ref not in snapshot.outside
+        ]
         self.axioms = [said for said in snapshot.justifications if not said.premises]
         self.axioms = [said for said in self.axioms if snapshot.fires(said)]
 
@@ -33,9 +35,9 @@ class Grounds:
         held = least_fixpoint(
             [ref for ref in stands if isinstance(ref, str)],
             {key: (key.premises, key.conclusions) for key in said if key.premises or key in stands},
-            self.snapshot.off.difference(back),
+            self.snapshot.idle.difference(back),
         )
-        off = self.snapshot.off
+        off = self.snapshot.idle
         return held | {
             key
             for key in said

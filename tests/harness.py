@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing, suppress
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +16,12 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from commands import Command, Maker, Turn
+from commands import EPOCH, Command, Maker, Turn
 from differing import check_diffs
 from explaining import check_why
 from grounding import check_grounds
 from lacking import check_absences, check_because
+from neighbouring import check_neighbourhood
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 from rings import founded, on_rings
@@ -29,6 +31,18 @@ import tms
 from tms.draft import Draft
 from tms.labelling import Changes, Network, Turned, settle
 from tms.store import SqlNetwork
+
+MICROSECOND = timedelta(microseconds=1)
+
+
+def moment(instant: int) -> datetime:
+    return EPOCH + instant * MICROSECOND
+
+
+def written(instant: int) -> str:
+    """Write an instant as the JSON of a report has it."""
+    return moment(instant).isoformat().replace("+00:00", "Z")
+
 
 TALLY: Counter[str] = Counter()
 """How often each state was reached, over all harnesses of this run."""
@@ -86,10 +100,11 @@ class Harness(Player):
 
     def do(self, command: Command) -> None:
         """Do a command on both, and compare all that can be seen of it."""
+        self.tick()
         before = self.world.head
         what = asked(command, self.names)
         previewed = None if what is None else preview(self.memory, what)
-        answer = self.play(command)
+        answer = self.both(command)
         if self.world.head is before:
             self._nothing(answer)
             if isinstance(previewed, tms.Report):
@@ -148,6 +163,14 @@ class Harness(Player):
             "survivedVia": [
                 {"fact": fact, "via": ids(via), "lost": ids(lost)}
                 for fact, via, lost in expected.survived
+            ],
+            "settled": [
+                {"ref": ref, "cause": "began" if began else "expired", "at": at}
+                for at, ref, began in sorted(
+                    (at, by_ref(self.names.get(target, target)), began)
+                    for at, target, began in expected.settled
+                )
+                for at, ref in [(written(at), ":".join(ref))]
             ],
             "reason": expected.reason,
             "by": expected.by,
@@ -227,7 +250,23 @@ class Harness(Player):
         if head.revision:
             past = self.world.revisions[1 + self.tally["steps"] * 7 % head.revision]
             self._check_labels(memory.as_of(recorded=past.anchor), past, every=4)
-        return self._check_labels(memory, head)
+            self._travel(past)
+        live = head.seen_at(1000 * self.world.now)
+        supports = self._check_labels(memory, live)
+        if live.held == head.held and live.idle == head.idle:
+            return supports
+        self.tally["live is not the head"] += 1
+        return self._check_labels(memory.as_of(recorded=head.anchor), head)
+
+    def _travel(self, snapshot: Snapshot) -> None:
+        """Look at a revision from some instant: a bound of a window, or just beside it."""
+        if not (bounds := sorted(snapshot.bounds)):
+            return
+        steps = self.tally["steps"]
+        instant = bounds[steps % len(bounds)] + steps % 3 - 1
+        view = self.memory.as_of(recorded=snapshot.anchor, valid=moment(instant))
+        self._check_labels(view, snapshot.seen_at(instant), every=2)
+        self.tally["seen at another instant"] += 1
 
     def _check_labels(
         self, reader: Any, snapshot: Snapshot, *, limit: int = 1000, every: int = 1
@@ -278,6 +317,10 @@ class Harness(Player):
             for found in check_absences(view, self.world.revisions, snapshot, self.names):
                 self.tally["absent"] += bool(found)
                 self.tally["ungrounded circles"] += len(found.circles)
+            for ref in list(snapshot.nodes)[snapshot.revision % 7 :: 7]:
+                check_neighbourhood(view, snapshot, ref, self.names, snapshot.revision % 4)
+            for said in list(snapshot.justifications)[snapshot.revision % 7 :: 7]:
+                check_neighbourhood(view, snapshot, said, self.names, snapshot.revision % 3)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
@@ -297,15 +340,16 @@ class Harness(Player):
     def _check_life(self, target: Target, ref: str) -> None:
         """Compare what is on record of one node or justification with the snapshots."""
         life: list[tuple[str | None, str]] = []
-        version, was_in, was_off = 0, False, False
+        version, was_in, was_off, valid = 0, False, False, None
         for snapshot in self.world.revisions[1:]:
             if target not in (snapshot.nodes if target == ref else snapshot.justifications):
                 continue
             what = [] if life else ["declared"]
             if target == ref:
-                new = snapshot.nodes[ref].version
+                new, valid_now = snapshot.nodes[ref].version, snapshot.nodes[ref].valid
                 what += ["revised"] * (new - max(version, int(not life)))
-                version = new
+                what += ["valid"] * (bool(life) and valid_now != valid)
+                version, valid = new, valid_now
             if (target in snapshot.off) != was_off:
                 was_off = not was_off
                 what.append("retracted" if was_off else "unretracted")
@@ -371,11 +415,15 @@ def _scan(reader: Any, limit: int) -> Iterable[tms.Node]:
 
 def _seen(node: tms.Node) -> tuple[Any, ...]:
     content = None if node.content is None else json.dumps(node.content, sort_keys=True)
-    return (node.ref, node.role, node.status == "IN", node.retracted, node.version, content)
+    valid = (bound and (bound - EPOCH) // MICROSECOND for bound in (node.valid_from, node.valid_to))
+    return (node.ref, node.role, node.status == "IN", node.retracted, node.version, content, *valid)
 
 
 def _expected(snapshot: Snapshot) -> list[tuple[Any, ...]]:
     return [
-        (ref, node.role, ref in snapshot.held, ref in snapshot.off, node.version, node.content)
+        (
+            *(ref, node.role, ref in snapshot.held, ref in snapshot.off, node.version),
+            *(node.content, *node.valid),
+        )
         for ref, node in sorted(snapshot.nodes.items(), key=lambda item: by_ref(item[0]))
     ]

@@ -55,12 +55,13 @@ class Absences:
         assert len(found.lacks) == len(depths)
         for lack in found:
             self._check_lack(lack)
-        off = {self._named(target): 0} if named and not is_in and target in snapshot.off else {}
-        for lack in found:
-            for item in (lack.ref, *self._deriving[lack.ref]):
-                if item in snapshot.off:
-                    off.setdefault(self._named(item), lack.depth)
-        assert list(found.retracted) == sorted(off, key=lambda ref: (off[ref], by_ref(ref)))
+        for kind, told in ((snapshot.off, found.retracted), (snapshot.outside, found.outside)):
+            off = {self._named(target): 0} if named and not is_in and target in kind else {}
+            for lack in found:
+                for item in (lack.ref, *self._deriving[lack.ref]):
+                    if item in kind:
+                        off.setdefault(self._named(item), lack.depth)
+            assert list(told) == sorted(off, key=lambda ref: (off[ref], by_ref(ref)))
         circles = self._circles(depths.keys())
         assert found.circles == tuple(sorted(circles, key=lambda c: [by_ref(ref) for ref in c]))
         return found
@@ -69,12 +70,12 @@ class Absences:
         return self._names[target] if isinstance(target, Said) else target
 
     def _ready(self, ref: str) -> bool:
-        return ref in self._snapshot.off and bool(self._snapshot.firing(ref))
+        return ref in self._snapshot.idle and bool(self._snapshot.firing(ref))
 
     def _follows(self, ref: str, *, off: bool) -> set[str]:
         if self._ready(ref):
             return set()
-        many = [said for said in self._deriving[ref] if off or said not in self._snapshot.off]
+        many = [said for said in self._deriving[ref] if off or said not in self._snapshot.idle]
         return {premise for said in many for premise in said.premises} - self._snapshot.held
 
     def _reached(self, starts: Sequence[str]) -> dict[str, int]:
@@ -91,7 +92,8 @@ class Absences:
         node = snapshot.nodes[lack.ref]
         assert lack.ref not in snapshot.held
         assert (lack.role, lack.retracted) == (node.role, lack.ref in snapshot.off)
-        assert lack.role == "fact" or lack.retracted
+        assert lack.outside == (lack.ref in snapshot.outside)
+        assert lack.role == "fact" or lack.retracted or lack.outside
         told = {item.ref: item for item in lack.waiting}
         assert len(told) == len(lack.waiting)
         assert told.keys() == {names[said] for said in self._deriving[lack.ref]}
@@ -100,7 +102,8 @@ class Absences:
             assert (item.rule, item.retracted) == (said.rule, said in snapshot.off)
             assert item.missing == tuple(sorted(said.premises - snapshot.held, key=by_ref))
             assert item.holding == tuple(sorted(said.premises & snapshot.held, key=by_ref))
-            assert item.missing or item.retracted or lack.retracted
+            assert item.outside == (said in snapshot.outside)
+            assert item.missing or {said, lack.ref} & snapshot.idle
         self._check_since(lack)
 
     def _check_since(self, lack: tms.Lack) -> None:
@@ -121,13 +124,13 @@ class Absences:
             assert ref in self._with_on(since.revision, lack.because)
 
     def _with_on(self, revision: int, refs: tuple[tms.Ref, ...]) -> set[str]:
-        """Return what would be IN had a commit not switched off what it did."""
+        """Return what would be IN had some things not ceased to support in a commit."""
         before, after = self._revisions[revision - 1], self._revisions[revision]
-        meant = {self._named(target): target for target in after.off - before.off}
+        meant = {self._named(target): target for target in after.idle - before.idle}
         return least_fixpoint(
             [ref for ref, node in after.nodes.items() if node.role == "source"],
             {said: (said.premises, said.conclusions) for said in after.justifications},
-            after.off - {meant[ref] for ref in refs},
+            after.idle - {meant[ref] for ref in refs},
         )
 
     def _circles(self, reached: set[str]) -> list[tuple[str, ...]]:
@@ -146,7 +149,7 @@ class Absences:
                 said.premises - self._snapshot.held <= circle
                 for member in circle
                 for said in self._deriving[member]
-                if said not in self._snapshot.off
+                if said not in self._snapshot.idle
             ):
                 circles.add(tuple(sorted(circle, key=by_ref)))
         return list(circles)
@@ -167,11 +170,11 @@ def check_because(
         support = None if event.support is None else meant[event.support]
         if event.what == "in":
             new = after.justifications.keys() - before.justifications.keys()
-            turned = (before.off - after.off) | (new - after.off)
+            turned = (before.idle - after.idle) | (new - after.idle)
             moved = after.held - before.held
             through = support
         else:
-            turned = after.off - before.off
+            turned = after.idle - before.idle
             moved = before.held - after.held
             through = rested
         expected: set[Target] = {ref, through} & turned

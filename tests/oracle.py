@@ -2,165 +2,47 @@
 
 ``World`` has the writing verbs of a memory. It keeps one whole snapshot a revision, and works out
 belief by adding whatever a justification derives until nothing is added any more. A justification
-is what it says: its premises, its conclusions and its rule.
+is what it says: its premises, its conclusions, its rule and its window.
 """
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
-Content = Mapping[str, Any] | None
+from snapshot import (
+    ALWAYS,
+    Content,
+    Node,
+    Refused,
+    Said,
+    Snapshot,
+    Survivor,
+    Target,
+    Told,
+    Valid,
+    by_ref,
+    canonical,
+    least_fixpoint,
+    settled,
+    told,
+)
 
-
-class Said(NamedTuple):
-    """A justification."""
-
-    premises: frozenset[str]
-    conclusions: frozenset[str]
-    rule: str | None
-
-
-Target = str | Said
-"""What has a switch: a node by its ref, a justification by its ref or by what it says."""
-
-
-class Node(NamedTuple):
-    role: str
-    version: int
-    content: str | None
-    base: tuple[int, str | None]  # version and content that a revision in this commit starts from
-
-
-class Refused(Exception):
-    """A verb that must be refused, with the codes any of which is a fitting answer."""
-
-    def __init__(self, *codes: str) -> None:
-        super().__init__(*codes)
-        self.codes = frozenset(codes)
-
-
-def least_fixpoint(
-    sources: Iterable[Any],
-    justifications: Mapping[Any, tuple[Collection[Any], Collection[Any]]],
-    off: Collection[Any],
-) -> set[Any]:
-    """Return what is IN, given justifications as (premises, conclusions)."""
-    held = {source for source in sources if source not in off}
-    while True:
-        derived = {
-            fact
-            for key, (premises, conclusions) in justifications.items()
-            if key not in off and all(premise in held for premise in premises)
-            for fact in conclusions
-            if fact not in off
-        }
-        if derived <= held:
-            return held
-        held |= derived
-
-
-@dataclass
-class Snapshot:
-    """All of a world at one revision."""
-
-    revision: int = 0
-    at: int = 0
-    op: str = ""
-    reason: str | None = None
-    by: str | None = None
-    nodes: dict[str, Node] = field(default_factory=dict)
-    justifications: dict[Said, str | None] = field(default_factory=dict)  # with the given ids
-    off: set[Target] = field(default_factory=set)
-    held: set[str] = field(default_factory=set)
-
-    @property
-    def facts(self) -> list[str]:
-        """The facts that are IN, by (kind, id)."""
-        return sorted((ref for ref in self.held if self.nodes[ref].role == "fact"), key=by_ref)
-
-    @property
-    def anchor(self) -> str | None:
-        if self.revision == 0:
-            return None
-        moment = datetime(1970, 1, 1) + timedelta(milliseconds=self.at)
-        return f"r1:{self.revision:016d}:{moment.isoformat(timespec='milliseconds')}Z"
-
-    def fires(self, said: Said) -> bool:
-        return said in self.justifications and said not in self.off and said.premises <= self.held
-
-    def firing(self, fact: str) -> set[Said]:
-        return {
-            said for said in self.justifications if fact in said.conclusions and self.fires(said)
-        }
-
-    def relabel(self) -> None:
-        self.held = least_fixpoint(
-            [ref for ref, node in self.nodes.items() if node.role == "source"],
-            {said: (said.premises, said.conclusions) for said in self.justifications},
-            self.off,
-        )
-
-
-class Survivor(NamedTuple):
-    fact: str
-    via: frozenset[Said]
-    lost: frozenset[Said]
-
-
-class Told(NamedTuple):
-    """What a commit did."""
-
-    op: str
-    reason: str | None
-    by: str | None
-    before: str | None
-    after: str | None
-    targets: frozenset[Target]
-    died: list[str]
-    revived: list[str]
-    survived: list[Survivor]
-    believed_before: int
-    believed_after: int
-
-
-def told(before: Snapshot, after: Snapshot) -> Told:
-    """Compare two snapshots that follow one another."""
-    were, are = set(before.facts), set(after.facts)
-    survived = []
-    for fact in sorted(were & are, key=by_ref):
-        via = after.firing(fact)
-        lost = before.firing(fact) - via
-        if lost:
-            survived.append(Survivor(fact, frozenset(via), frozenset(lost)))
-    return Told(
-        op=after.op,
-        reason=after.reason,
-        by=after.by,
-        before=before.anchor,
-        after=after.anchor,
-        targets=frozenset(_targets(before, after)),
-        died=sorted(were - are, key=by_ref),
-        revived=sorted(are - were, key=by_ref),
-        survived=survived,
-        believed_before=len(were),
-        believed_after=len(are),
-    )
-
-
-def _targets(before: Snapshot, after: Snapshot) -> set[Target]:
-    if after.op in ("source", "fact", "revise"):
-        known = before.nodes
-        return {
-            ref
-            for ref, node in after.nodes.items()
-            if ref not in known or node.version != known[ref].version
-        }
-    if after.op in ("justify", "axiom"):
-        return set(after.justifications.keys() - before.justifications.keys())
-    return before.off ^ after.off
+__all__ = [
+    "Node",
+    "Refused",
+    "Said",
+    "Snapshot",
+    "Survivor",
+    "Target",
+    "Told",
+    "World",
+    "by_ref",
+    "canonical",
+    "least_fixpoint",
+    "told",
+]
 
 
 class World:
@@ -216,23 +98,28 @@ class World:
             justifications=draft.justifications,
             off=draft.off,
         )
-        if (after.nodes, after.justifications, after.off) != (
+        after.instant = 1000 * after.at
+        same = (after.nodes, after.justifications, after.off) == (
             head.nodes,
             head.justifications,
             head.off,
-        ):
+        )
+        if not same or (draft.settling and settled(head, after.instant)):
             after.relabel()
             self.revisions.append(after)
 
     # ------------------------------------------------------------ verbs
 
-    def source(self, ref: str, *, content: Content = None) -> None:
-        self._declare("source", ref, content)
+    def source(self, ref: str, *, content: Content = None, **valid: Any) -> None:
+        self._declare("source", ref, content, **valid)
 
-    def fact(self, ref: str, *, content: Content = None) -> None:
-        self._declare("fact", ref, content)
+    def fact(self, ref: str, *, content: Content = None, **valid: Any) -> None:
+        self._declare("fact", ref, content, **valid)
 
-    def _declare(self, role: str, ref: str, content: Content) -> None:
+    def _declare(
+        self, role: str, ref: str, content: Content, valid_from: Any = None, valid_to: Any = None
+    ) -> None:
+        valid = _window(valid_from, valid_to)
         with self.batch(op=role):
             nodes, text = self._draft.nodes, canonical(content)
             found = nodes.get(ref)
@@ -240,8 +127,8 @@ class World:
                 if ref.startswith("justification:"):
                     raise Refused("invalid-ref", "content-conflict")
                 version = 0 if text is None else 1
-                nodes[ref] = Node(role, version, text, (version, text))
-            elif found.role != role:
+                nodes[ref] = Node(role, version, text, (version, text), valid)
+            elif found.role != role or valid not in (ALWAYS, found.valid):
                 raise Refused("content-conflict")
             elif text is not None and found.content is None:
                 nodes[ref] = found._replace(version=1, content=text)
@@ -249,15 +136,26 @@ class World:
                 raise Refused("content-conflict")
 
     def revise(
-        self, ref: str, *, content: Content, reason: str | None = None, by: str | None = None
+        self,
+        ref: str,
+        *,
+        content: Content = None,
+        reason: str | None = None,
+        by: str | None = None,
+        **valid: Any,
     ) -> None:
         with self.batch(op="revise", reason=reason, by=by):
             node = self._draft.nodes.get(ref)
             if node is None:
                 raise Refused("no-such-node", "no-such-justification", "invalid-ref")
-            text = canonical(content)
-            version = node.base[0] + (text != node.base[1])
-            self._draft.nodes[ref] = node._replace(version=version, content=text)
+            if valid:
+                start = valid.get("valid_from", node.valid[0])
+                node = node._replace(valid=_window(start, valid.get("valid_to", node.valid[1])))
+            if content is not None:
+                text = canonical(content)
+                version = node.base[0] + (text != node.base[1])
+                node = node._replace(version=version, content=text)
+            self._draft.nodes[ref] = node
 
     def justify(
         self,
@@ -266,16 +164,26 @@ class World:
         *,
         rule: str | None = None,
         id: str | None = None,
+        valid_from: Any = None,
+        valid_to: Any = None,
     ) -> Said:
-        needs, said = list(premises), Said(frozenset(premises), frozenset(conclusions), rule)
+        valid = _window(valid_from, valid_to)
+        needs, said = list(premises), Said(frozenset(premises), frozenset(conclusions), rule, valid)
         if not needs:
             raise Refused("invalid-justification")
         return self._justify("justify", said, id)
 
     def axiom(
-        self, conclusions: Iterable[str], *, rule: str | None = None, id: str | None = None
+        self,
+        conclusions: Iterable[str],
+        *,
+        rule: str | None = None,
+        id: str | None = None,
+        valid_from: Any = None,
+        valid_to: Any = None,
     ) -> Said:
-        return self._justify("axiom", Said(frozenset(), frozenset(conclusions), rule), id)
+        valid = _window(valid_from, valid_to)
+        return self._justify("axiom", Said(frozenset(), frozenset(conclusions), rule, valid), id)
 
     def _justify(self, op: str, said: Said, id: str | None) -> Said:
         with self.batch(op=op):
@@ -312,6 +220,10 @@ class World:
         with self.batch(op="unretract", reason=reason, by=by):
             self._draft.off -= {self._target(ref) for ref in refs}
 
+    def settle(self, *, reason: str | None = None, by: str | None = None) -> None:
+        with self.batch(op="settle", reason=reason, by=by):
+            self._draft.settling = True
+
     def _target(self, ref: Target) -> Target:
         if isinstance(ref, Said):
             if ref not in self._draft.justifications:
@@ -336,13 +248,13 @@ class World:
     def _row(self, **row: Any) -> None:
         match row:
             case {"source": ref}:
-                self.source(ref, content=row.get("content"))
+                self.source(ref, content=row.get("content"), **_bounds(row))
             case {"fact": ref}:
-                self.fact(ref, content=row.get("content"))
+                self.fact(ref, content=row.get("content"), **_bounds(row))
             case {"justification": id, "premises": premises, "derives": derives}:
-                self.justify(derives, premises, rule=row.get("rule"), id=id)
+                self.justify(derives, premises, rule=row.get("rule"), id=id, **_bounds(row))
             case {"axiom": refs}:
-                self.axiom(_many(refs), rule=row.get("rule"), id=row.get("id"))
+                self.axiom(_many(refs), rule=row.get("rule"), id=row.get("id"), **_bounds(row))
             case {"retract": refs}:
                 self.retract(_many(refs), reason=row.get("reason"), by=row.get("by"))
             case {"unretract": refs}:
@@ -358,6 +270,7 @@ class _Draft:
     nodes: dict[str, Node]
     justifications: dict[Said, str | None]
     off: set[Target]
+    settling: bool = False
     reasons: list[str] = field(default_factory=list)
     by: list[str] = field(default_factory=list)
 
@@ -370,6 +283,7 @@ class _Draft:
             dict(self.nodes),
             dict(self.justifications),
             set(self.off),
+            self.settling,
             list(self.reasons),
             list(self.by),
         )
@@ -383,14 +297,20 @@ class _Draft:
                 kept.append(text)
 
 
-def canonical(content: Content) -> str | None:
-    return None if content is None else json.dumps(content, sort_keys=True)
+def _window(valid_from: datetime | None, valid_to: datetime | None) -> Valid:
+    start, end = (
+        bound
+        if bound is None or isinstance(bound, int)
+        else (bound - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+        for bound in (valid_from, valid_to)
+    )
+    if start is not None and end is not None and start >= end:
+        raise Refused("invalid-window")
+    return start, end
 
 
-def by_ref(ref: str) -> tuple[str, str]:
-    """Sort refs by (kind, id)."""
-    kind, _, id = ref.partition(":")
-    return kind, id
+def _bounds(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in ("valid_from", "valid_to") if key in row}
 
 
 def _many(refs: str | Iterable[str]) -> Iterable[str]:

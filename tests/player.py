@@ -1,16 +1,15 @@
 """A memory and the judge side by side: every command is done on both, and refused by both."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
 
-from commands import Batch, Boom, Command, perform
+from commands import EPOCH, Batch, Boom, Command, bounds, perform
 from oracle import Refused, Said, World
 
 import tms
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CLOCK = (0, 1, 1000, -900)
 """By how much the clock moves from one step to the next."""
 
@@ -65,10 +64,18 @@ class Player:
     ) -> None:
         self.memory.close()
 
-    def play(self, command: Command) -> Any:
-        """Do a command on both; return the answer of the memory, None if it was refused."""
+    def tick(self) -> None:
+        """Move the clock."""
         self.world.now += CLOCK[self._steps % len(CLOCK)]
         self._steps += 1
+
+    def play(self, command: Command) -> Any:
+        """Move the clock, and do a command on both; see ``both``."""
+        self.tick()
+        return self.both(command)
+
+    def both(self, command: Command) -> Any:
+        """Do a command on both; return the answer of the memory, None if it was refused."""
         met: list[Exception] = []
         engine_met: list[Exception] = []
         expected: Exception | None = None
@@ -95,10 +102,13 @@ class Player:
         self.names = {said: ref for said, ref in self.names.items() if said in known}
         for said in known.keys() - self.names.keys():
             premises, conclusions = sorted(said.premises), sorted(said.conclusions)
+            valid = bounds(tuple(zip(("valid_from", "valid_to"), said.valid, strict=True)))
             if premises:
-                self.names[said] = self.memory.justify(conclusions, premises, rule=said.rule)
+                self.names[said] = self.memory.justify(
+                    conclusions, premises, rule=said.rule, **valid
+                )
             else:
-                self.names[said] = self.memory.axiom(conclusions, rule=said.rule)
+                self.names[said] = self.memory.axiom(conclusions, rule=said.rule, **valid)
             if (id := known[said]) is not None:
                 assert self.names[said] == f"justification:{id}"
 

@@ -66,6 +66,7 @@ def why_not(
         at=history.anchor(beliefs, at),
         lacks=lacks,
         retracted=absence.retracted(),
+        outside=absence.outside(),
         circles=absence.circles(),
         repairs=found,
         truncated=truncated or absence.cut or more,
@@ -94,15 +95,20 @@ class _Absence:
         self._missing: dict[int, list[int]] = {}
         self._holding: dict[int, list[int]] = {}
         self._off: dict[int, int] = {}  # what is switched off, with its depth
+        self._outside: dict[int, int] = {}  # what is outside its window, likewise
         self._names: dict[int, Ref] = {}
 
     def missed(self, justification: int) -> list[int]:
         """Return what a justification misses, from where to follow on."""
         self._read([justification])
-        row = self._store.justification(justification)
-        if row.off:
-            self._off[justification] = 0
+        self._note(justification, self._store.justification(justification), 0)
         return self._missing[justification]
+
+    def _note(self, key: int, row: Absent | Awaited, level: int) -> None:
+        if row.off:
+            self._off.setdefault(key, level)
+        if row.outside:
+            self._outside.setdefault(key, level)
 
     # ------------------------------------------------------------ the walk
 
@@ -118,8 +124,7 @@ class _Absence:
             for key in reached:
                 self._absent[key] = rows[key]
                 self._depths[key] = level
-                if rows[key].off:
-                    self._off[key] = level
+                self._note(key, rows[key], level)
             self._look([rows[key] for key in reached if rows[key].role == "fact"], level)
             following = [key for key in self._following(reached) if key not in self._absent]
             wave, level = [*wave[room:], *following], level + 1
@@ -128,7 +133,7 @@ class _Absence:
     def _look(self, facts: Sequence[Absent], level: int) -> None:
         """Read what would derive some facts, and what of that is missing."""
         keys = [fact.node for fact in facts]
-        off = [fact.node for fact in facts if fact.off]
+        off = [fact.node for fact in facts if fact.off or fact.outside]
         found: dict[int, list[Awaited]] = {key: [] for key in keys}
         for row in self._store.ready(off, _LOOKED_AT) if off else ():
             found[row.fact].append(row)
@@ -140,8 +145,7 @@ class _Absence:
             self.cut |= len(rows) > OTHERS
             self._waiting[key] = rows[:OTHERS]
             for row in rows[:OTHERS]:
-                if row.off:
-                    self._off.setdefault(row.justification, level)
+                self._note(row.justification, row, level)
         self._read([row.justification for key in keys for row in self._waiting[key]])
 
     def _read(self, justifications: Iterable[int]) -> None:
@@ -167,7 +171,11 @@ class _Absence:
     def lacks(self) -> tuple[Lack, ...]:
         """Return the nodes reached, in the order in which they were reached."""
         causes = self._causes()
-        beyond = {node for many in causes.values() for node in many} | self._off.keys()
+        beyond = (
+            {node for many in causes.values() for node in many}
+            | self._off.keys()
+            | self._outside.keys()
+        )
         for ends in (self._missing, self._holding):
             beyond.update(node for nodes in ends.values() for node in nodes)
         self._names = {key: Ref.kept(row.kind, row.id) for key, row in self._absent.items()}
@@ -188,22 +196,23 @@ class _Absence:
                 depth=self._depths[key],
                 content=None if row.content is None else json.loads(row.content),
                 retracted=bool(row.off),
-                since=Anchor.kept(commit.revision, commit.at),
+                outside=bool(row.outside),
+                since=None if commit is None else Anchor.kept(commit.revision, commit.at),
                 was_in=row.fell is not None,
-                op=commit.op,
-                by=commit.by,
-                reason=commit.reason,
+                op=None if commit is None else commit.op,
+                by=None if commit is None else commit.by,
+                reason=None if commit is None else commit.reason,
                 because=self._refs(causes.get(key, ())),
                 waiting=tuple(waiting[item.justification] for item in self._waiting.get(key, ())),
             )
             for key, row in self._absent.items()
-            for commit in (commits[row.fell or row.revision],)
+            for commit in (None if row.fell == 0 else commits[row.fell or row.revision],)
         )
 
     def _causes(self) -> dict[int, Sequence[int]]:
         fell: dict[int, list[int]] = {}
         for key, row in self._absent.items():
-            if row.fell is not None:
+            if row.fell:
                 fell.setdefault(row.fell, []).append(key)
         causes: dict[int, Sequence[int]] = {}
         for revision, nodes in fell.items():
@@ -216,6 +225,7 @@ class _Absence:
             ref=Ref.kept(JUSTIFICATION, row.id),
             rule=row.rule,
             retracted=bool(row.off),
+            outside=bool(row.outside),
             missing=self._refs(self._missing[row.justification]),
             holding=self._refs(self._holding[row.justification]),
             recorded=Anchor.kept(commit.revision, commit.at),
@@ -228,13 +238,20 @@ class _Absence:
 
     def retracted(self) -> tuple[Ref, ...]:
         """Return what is switched off among what was reached, the nearest first."""
-        near = sorted((depth, self._names[key]) for key, depth in self._off.items())
+        return self._nearest(self._off)
+
+    def outside(self) -> tuple[Ref, ...]:
+        """Return what is outside its window among what was reached, the nearest first."""
+        return self._nearest(self._outside)
+
+    def _nearest(self, depths: Mapping[int, int]) -> tuple[Ref, ...]:
+        near = sorted((depth, self._names[key]) for key, depth in depths.items())
         return tuple(ref for _, ref in near)
 
     def circles(self) -> tuple[tuple[Ref, ...], ...]:
         """Return the ungrounded circles among what was reached."""
         uses = {
-            key: [row.justification for row in rows if not row.off]
+            key: [row.justification for row in rows if not (row.off or row.outside)]
             for key, rows in self._waiting.items()
             if key not in self._ends
         }

@@ -1,7 +1,7 @@
 """How two recorded commits differ."""
 
 from tms import history
-from tms.answers import Diff, Revised
+from tms.answers import Diff, Revalidated, Revised
 from tms.refs import Anchor, Ref
 from tms.store import Beliefs, Between, Connection
 
@@ -26,10 +26,12 @@ def diff(connection: Connection, a: str, b: str, head: int) -> Diff:
     nodes = between.added("node", *keys), none
     justifications = between.added("justification", *keys), none
     versions = between.contents()
+    windows = between.windows()
     if start > end:
         died, revived = revived, died
         off, on = on, off
         nodes, justifications = nodes[::-1], justifications[::-1]
+        windows = [(kind, id, after, before) for kind, id, before, after in windows]
         versions = [(kind, id, after, before) for kind, id, before, after in versions]
     return Diff(
         before=Anchor(a),
@@ -45,5 +47,15 @@ def diff(connection: Connection, a: str, b: str, head: int) -> Diff:
         revised=tuple(
             Revised(ref=Ref.kept(kind, id), before=before, after=after)
             for kind, id, before, after in versions
+        ),
+        revalidated=tuple(
+            Revalidated(
+                ref=Ref.kept(kind, id),
+                from_before=history.opened(before.start),
+                to_before=history.opened(before.end),
+                from_after=history.opened(after.start),
+                to_after=history.opened(after.end),
+            )
+            for kind, id, before, after in windows
         ),
     )

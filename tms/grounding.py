@@ -116,6 +116,8 @@ def repairs(
     Source: de Kleer 1986.
     """
     beliefs = Beliefs(connection)
+    if not beliefs.is_inside(named.key, at):
+        return (), False
     if named.role == "source":
         return ((_ref_of(connection, named, at),),), False
     if not beliefs.is_on(named.key, at):

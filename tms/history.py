@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 
 from tms.answers import Commit, Event
 from tms.clock import moment
@@ -105,6 +106,11 @@ def settled(beliefs: Beliefs, passed: list[Bound]) -> tuple[Settled, ...]:
     )
 
 
+def opened(bound: int | None) -> datetime | None:
+    """Return the bound of a window as a moment; None is open."""
+    return None if bound is None else moment(bound)
+
+
 def refs(pairs: list[tuple[str, str]]) -> tuple[Ref, ...]:
     """Return the refs of (kind, id) pairs from the file."""
     kept = Ref.kept
@@ -186,6 +192,12 @@ def events(connection: Connection, named: Named, at: int) -> tuple[Event, ...]:
             happened[0][2]["content"] = json.loads(text)
         else:
             happened.append((revision, 1, {"what": "revised", "content": json.loads(text)}))
+    for revision, window in Windows(connection).life(named.key, at):
+        bounds = {"valid_from": opened(window.start), "valid_to": opened(window.end)}
+        if revision == named.revision:
+            happened[0][2].update(bounds)
+        else:
+            happened.append((revision, 1, {"what": "valid", **bounds}))
     happened += [
         (revision, 2, {"what": _TURNED[state]})
         for revision, state in beliefs.switches(named.key, at)

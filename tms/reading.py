@@ -4,11 +4,9 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator
-from datetime import datetime
 
 from tms import history, instants
 from tms.answers import Commit
-from tms.clock import moment
 from tms.errors import (
     InvalidArgument,
     InvalidCursor,
@@ -144,8 +142,8 @@ class Reader:
                 retracted=not beliefs.is_on(key, at),
                 premises=tuple(Ref.kept(*pair) for pair in beliefs.premises(key)),
                 derives=tuple(Ref.kept(*pair) for pair in beliefs.conclusions(key)),
-                valid_from=_moment(window.start),
-                valid_to=_moment(window.end),
+                valid_from=history.opened(window.start),
+                valid_to=history.opened(window.end),
                 rule=beliefs.rule(key),
                 declared=declared,
             )
@@ -161,8 +159,8 @@ class Reader:
                 "content": None if row.content is None else json.loads(row.content),
                 "version": row.version or 0,
                 "support": row.support,
-                "valid_from": _moment(row.valid_from),
-                "valid_to": _moment(row.valid_to),
+                "valid_from": history.opened(row.valid_from),
+                "valid_to": history.opened(row.valid_to),
                 "declared": Anchor.kept(row.revision, row.at),
             }
         )
@@ -283,10 +281,6 @@ class Reader:
 
 
 _AGAIN = "Start the scan again without a cursor."
-
-
-def _moment(at: int | None) -> datetime | None:
-    return None if at is None else moment(at)
 
 
 def check_kind(kind: str | None) -> None:

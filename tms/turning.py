@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
-from tms.store import Bound, Head, Named, Crossed, Record
+from tms.store import Bound, Crossed, Head, Named, Record
 
 
 class TurningMark(NamedTuple):

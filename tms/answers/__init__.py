@@ -3,9 +3,10 @@
 from tms.answers.absence import Lack, Waiting, WhyNot
 from tms.answers.consequence import Impact, Reached
 from tms.answers.derivation import Because, Step, Why
-from tms.answers.difference import Diff, Revised
+from tms.answers.difference import Diff, Revalidated, Revised
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
 from tms.answers.life import Commit, Event
+from tms.answers.vicinity import Link, Near, Neighbourhood
 
 __all__ = [
     "Bearing",
@@ -18,8 +19,12 @@ __all__ = [
     "Event",
     "Impact",
     "Lack",
+    "Link",
+    "Near",
+    "Neighbourhood",
     "Origins",
     "Reached",
+    "Revalidated",
     "Revised",
     "Step",
     "Waiting",

@@ -19,6 +19,7 @@ class Waiting(Model):
         ref: which.
         rule: what it was drawn by.
         retracted: its own switch is off.
+        outside: the instant asked about is outside its window.
         missing: its premises that are OUT.
         holding: its premises that are IN.
         recorded: the commit that recorded it.
@@ -28,6 +29,7 @@ class Waiting(Model):
     ref: Ref
     rule: str | None
     retracted: bool
+    outside: bool = False
     missing: tuple[Ref, ...]
     holding: tuple[Ref, ...]
     recorded: Anchor
@@ -35,12 +37,14 @@ class Waiting(Model):
     reason: str | None
 
     def __str__(self) -> str:
-        fires = not self.retracted and not self.missing
+        fires = not (self.retracted or self.outside or self.missing)
         parts = [f"{'by' if fires else 'not by'} {self.ref}"]
         if self.rule is not None:
             parts.append(f"rule {self.rule}")
         if self.retracted:
             parts.append("retracted")
+        if self.outside:
+            parts.append("not valid")
         parts.append(recorded(self.recorded, self.by, self.reason))
         if self.missing:
             parts.append(f"misses {', '.join(self.missing)}")
@@ -57,7 +61,9 @@ class Lack(Model):
         depth: how many missing premises lead there from what was asked, at least.
         content: its newest content at that commit.
         retracted: its own switch is off.
-        since: the commit since which it is OUT: the one that put it OUT, or that declared it.
+        outside: the instant asked about is outside its window.
+        since: the commit since which it is OUT: the one that put it OUT, or that declared it. None
+            if it is OUT only at the instant asked about, and was IN at the commit.
         was_in: it was IN before that.
         op, by, reason: of that commit.
         because: what was switched off in that commit and took it OUT, up to 20; empty if it never
@@ -71,9 +77,10 @@ class Lack(Model):
     depth: int
     content: dict[str, Any] | None
     retracted: bool
-    since: Anchor
+    outside: bool = False
+    since: Anchor | None
     was_in: bool
-    op: str
+    op: str | None
     by: str | None
     reason: str | None
     because: tuple[Ref, ...]
@@ -83,8 +90,13 @@ class Lack(Model):
         parts = [f"{self.ref}  {self.role}"]
         if self.retracted:
             parts.append("retracted")
-        parts.append("OUT since" if self.was_in else "never IN, declared")
-        parts.append(recorded(self.since, self.by, self.reason))
+        if self.outside:
+            parts.append("not valid")
+        if self.since is None:
+            parts.append("OUT at this instant, no commit says so")
+        else:
+            parts.append("OUT since" if self.was_in else "never IN, declared")
+            parts.append(recorded(self.since, self.by, self.reason))
         if self.because:
             parts.append(f"because of {', '.join(self.because)}")
         if self.content is not None:
@@ -106,6 +118,7 @@ class WhyNot(Model):
             has no justification. Of a justification: those that it misses, and so on down.
         retracted: what is switched off among all that, the nearest first: sources, facts and
             justifications.
+        outside: what is outside its window among all that, likewise.
         circles: ungrounded circles: facts that only wait for one another, or would only hold each
             other up.
         repairs: the smallest sets of retracted sources any of which, brought back, would make it
@@ -118,6 +131,7 @@ class WhyNot(Model):
     at: Anchor | None
     lacks: tuple[Lack, ...]
     retracted: tuple[Ref, ...]
+    outside: tuple[Ref, ...] = ()
     circles: tuple[tuple[Ref, ...], ...]
     repairs: tuple[tuple[Ref, ...], ...]
     truncated: bool
@@ -133,6 +147,8 @@ class WhyNot(Model):
         lines += [f"  {part}" for lack in self.lacks for part in str(lack).split("\n")]
         if self.retracted:
             lines.append(line(f"  retracted: {', '.join(self.retracted)}"))
+        if self.outside:
+            lines.append(line(f"  not valid: {', '.join(self.outside)}"))
         for circle in self.circles:
             lines.append(line(f"  an ungrounded circle: {', '.join(circle)}"))
         for repair in self.repairs:

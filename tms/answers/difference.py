@@ -1,7 +1,9 @@
 """How two commits differ."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
+from tms.clock import iso
 from tms.content import line
 from tms.models import Model
 from tms.refs import Anchor, Ref
@@ -25,6 +27,37 @@ class Revised(Model):
         return line(f"{self.ref}  version {self.before} → {self.after}")
 
 
+class Revalidated(Model):
+    """A node whose window differs between two commits. None is open.
+
+    Attributes:
+        ref: which.
+        from_before, to_before: its window at the first.
+        from_after, to_after: its window at the second.
+    """
+
+    ref: Ref
+    from_before: datetime | None
+    to_before: datetime | None
+    from_after: datetime | None
+    to_after: datetime | None
+
+    def __str__(self) -> str:
+        before, after = (
+            " ".join(
+                f"{word} {iso(bound)}"
+                for word, bound in (("from", start), ("until", end))
+                if bound is not None
+            )
+            or "always"
+            for start, end in (
+                (self.from_before, self.to_before),
+                (self.from_after, self.to_after),
+            )
+        )
+        return line(f"{self.ref}  valid {before} → {after}")
+
+
 class Diff(Model):
     """How two recorded commits differ. Falsy when they do not.
 
@@ -41,6 +74,7 @@ class Diff(Model):
         unretracted: what was switched off at ``before`` and is not at ``after``.
         revised: what was on record at both, with another version of its content as the newest; that
             may say the same as before, if it was revised there and back.
+        revalidated: what was on record at both and had another window.
     """
 
     before: Anchor
@@ -54,6 +88,7 @@ class Diff(Model):
     retracted: tuple[Ref, ...]
     unretracted: tuple[Ref, ...]
     revised: tuple[Revised, ...]
+    revalidated: tuple[Revalidated, ...] = ()
 
     def _parts(self) -> list[tuple[str, Sequence[object]]]:
         return [
@@ -66,6 +101,7 @@ class Diff(Model):
             ("retracted", self.retracted),
             ("unretracted", self.unretracted),
             ("revised", self.revised),
+            ("revalidated", self.revalidated),
         ]
 
     def __bool__(self) -> bool:

@@ -1,8 +1,10 @@
 """What happened: the entries of the log, and the events in the life of one thing."""
 
 import json
+from datetime import datetime
 from typing import Any, Literal
 
+from tms.clock import iso
 from tms.content import line
 from tms.models import Model
 from tms.refs import Anchor, Ref
@@ -37,12 +39,14 @@ class Event(Model):
     """One thing that happened to a node or a justification.
 
     Attributes:
-        what: ``declared``, ``revised`` (a content version), ``retracted``, ``unretracted``, ``in``
-            (came IN), ``out`` (went OUT), or ``moved`` (stayed IN on another support).
+        what: ``declared``, ``revised`` (a content version), ``valid`` (another window),
+            ``retracted``, ``unretracted``, ``in`` (came IN), ``out`` (went OUT), or ``moved``
+            (stayed IN on another support).
         anchor: the commit.
         op, reason, by: of that commit.
         support: id of the justification that it rests on from then on.
         content: the version it was given then.
+        valid_from, valid_to: the window it was given then; None is open.
         because: what moved with it in that commit. Of ``in``: what came IN, was recorded or was
             unretracted of its new support and its premises, and itself if it was unretracted or is
             a source. Of ``out`` and ``moved``: what went OUT or was retracted of its previous
@@ -50,13 +54,15 @@ class Event(Model):
             what ``moved`` stands again by the end of the commit: what was retracted below it.
     """
 
-    what: Literal["declared", "revised", "retracted", "unretracted", "in", "out", "moved"]
+    what: Literal["declared", "revised", "valid", "retracted", "unretracted", "in", "out", "moved"]
     anchor: Anchor
     op: str
     reason: str | None
     by: str | None
     support: str | None = None
     content: dict[str, Any] | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
     because: tuple[Ref, ...] = ()
 
     def __str__(self) -> str:
@@ -67,6 +73,9 @@ class Event(Model):
             parts.append(f"because of {', '.join(self.because)}")
         if self.content is not None:
             parts.append(json.dumps(self.content, ensure_ascii=False))
+        for word, bound in (("from", self.valid_from), ("until", self.valid_to)):
+            if bound is not None:
+                parts.append(f"{word} {iso(bound)}")
         if self.reason is not None:
             parts.append(self.reason)
         if self.by is not None:

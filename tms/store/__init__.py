@@ -3,11 +3,13 @@
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
-moved in a commit; ``cone`` reads all that stands behind a node, ``adjacency`` walks the graph at a
-revision, ``imagined`` takes in a commit that is not made; ``audit`` reads all of it.
+moved in a commit; ``around`` and ``cone`` read what is near a node and all that stands behind it,
+``adjacency`` walks the graph at a revision, ``imagined`` takes in a commit that is not made;
+``audit`` reads all of it.
 """
 
 from tms.store.adjacency import Adjacency
+from tms.store.around import Around, Passed
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
@@ -19,12 +21,13 @@ from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
-from tms.store.record import Head, Named, Crossed, Record
+from tms.store.record import Crossed, Head, Named, Record
 from tms.store.windows import Bound, Windows
 
 __all__ = [
     "Absent",
     "Adjacency",
+    "Around",
     "Audit",
     "Awaited",
     "Beliefs",
@@ -34,6 +37,7 @@ __all__ = [
     "Change",
     "Cone",
     "Connection",
+    "Crossed",
     "Firing",
     "Grounds",
     "Head",
@@ -42,7 +46,7 @@ __all__ = [
     "Named",
     "NodeRow",
     "Overlay",
-    "Crossed",
+    "Passed",
     "Record",
     "Recorded",
     "SqlNetwork",

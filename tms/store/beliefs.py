@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tms.store.connection import Connection
-from tms.store.fragments import IDENTITY, fires, is_in, is_on, support
+from tms.store.fragments import IDENTITY, fires, is_in, is_inside, is_on, support
 from tms.store.record import SHARED, Head
 
 _SURVIVED = f"""
@@ -125,6 +125,13 @@ class Beliefs:
             f"SELECT {is_on(':target', ':at')}", {"target": target, "at": at}
         ).fetchone()
         return bool(state)
+
+    def is_inside(self, target: int, at: int) -> bool:
+        """Return whether a target was inside its window at a revision. One seek."""
+        (inside,) = self._sql.execute(
+            f"SELECT {is_inside(':target', ':at')}", {"target": target, "at": at}
+        ).fetchone()
+        return bool(inside)
 
     def node(self, node: int, at: int) -> NodeRow:
         """Return a node as it was at a revision."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tms.clock import Window
 from tms.store.connection import Connection
 from tms.store.fragments import IDENTITY, is_in, is_on
 
@@ -47,6 +48,27 @@ FROM revised AS r CROSS JOIN node AS n ON n.node = r.node
 WHERE n.revision <= :low ORDER BY n.kind, n.id
 """
 
+_WINDOW = (
+    "(SELECT {column} FROM validity AS v WHERE v.target = r.target AND v.revision <= {at}"
+    " ORDER BY v.revision DESC LIMIT 1)"
+)
+
+_BOUNDS = ", ".join(
+    _WINDOW.format(column=column, at=at)
+    for at in (":low", ":high")
+    for column in ("valid_from", "valid_to")
+)
+
+_WINDOWS = f"""
+WITH revised (target) AS MATERIALIZED (
+    SELECT DISTINCT target FROM validity INDEXED BY validity_by_revision
+    WHERE revision > :low AND revision <= :high
+)
+SELECT n.kind, n.id, {_BOUNDS}
+FROM revised AS r CROSS JOIN node AS n ON n.node = r.target
+WHERE n.revision <= :low ORDER BY n.kind, n.id
+"""
+
 _ADDED = {
     "node": "SELECT kind, id FROM node AS n WHERE n.node > ? AND n.node <= ? ORDER BY kind, id",
     "justification": f"SELECT 'justification', {IDENTITY} FROM justification AS j"
@@ -81,6 +103,12 @@ class Between:
             _CONTENTS, self._revisions
         ).fetchall()
         return rows
+
+    def windows(self) -> list[tuple[str, str, Window, Window]]:
+        """Return (kind, id, window, window) of older nodes with other windows."""
+        rows = self._sql.execute(_WINDOWS, self._revisions).fetchall()
+        pairs = [(kind, id, Window(*bounds[:2]), Window(*bounds[2:])) for kind, id, *bounds in rows]
+        return [pair for pair in pairs if pair[2] != pair[3]]
 
     def added(self, table: str, low_key: int, high_key: int) -> list[Name]:
         """Return the nodes or the justifications with keys above one and up to another."""

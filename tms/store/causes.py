@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tms.store.connection import Connection
+from tms.store.fragments import ceased, resumed
 
 _BEFORE = (
     "(SELECT support FROM transition AS t WHERE t.node = {node} AND t.revision < :at"
     " ORDER BY t.revision DESC LIMIT 1)"
 )
 
-_DIRECT = """
+_DIRECT = f"""
 WITH asked (place, revision, change, node, support) AS MATERIALIZED (
     SELECT key, json_extract(value, '$[0]'), json_extract(value, '$[1]'),
         json_extract(value, '$[2]'), json_extract(value, '$[3]')
@@ -22,20 +23,30 @@ CROSS JOIN premise AS p ON p.justification = a.support
 CROSS JOIN transition AS x ON x.revision = a.revision AND x.node = p.node
 WHERE x.change = a.change
 UNION
-SELECT a.place, s.target
-FROM asked AS a CROSS JOIN switch AS s
-    ON s.target IN (a.support, a.node) AND s.revision = a.revision
-WHERE s.state = a.change
+SELECT a.place, e.value
+FROM asked AS a CROSS JOIN json_each(json_array(a.support, a.node)) AS e
+WHERE e.value IS NOT NULL AND CASE a.change
+    WHEN 0 THEN {ceased("e.value", "a.revision")} ELSE {resumed("e.value", "a.revision")} END
 UNION
 SELECT a.place, j.justification
 FROM asked AS a CROSS JOIN justification AS j ON j.justification = a.support
 WHERE j.revision = a.revision
 """
 
-_SWITCHED_OFF = (
-    "SELECT target FROM switch INDEXED BY switch_by_revision"
-    " WHERE revision = ? AND state = 0 LIMIT 2"
-)
+_CEASED = f"""
+SELECT c.target FROM (
+    SELECT target FROM switch INDEXED BY switch_by_revision WHERE revision = :at AND state = 0
+    UNION
+    SELECT target FROM validity INDEXED BY validity_by_revision WHERE revision = :at
+    UNION
+    SELECT target FROM validity INDEXED BY validity_by_end
+    WHERE valid_to > (SELECT 1000 * at FROM commits WHERE revision = :at - 1)
+        AND valid_to <= (SELECT 1000 * at FROM commits WHERE revision = :at)
+) AS c
+WHERE c.target <= (SELECT last_key FROM commits WHERE revision = :at - 1)
+    AND {ceased("c.target", ":at")}
+LIMIT 2
+"""
 
 _BELOW = f"""
 WITH RECURSIVE below (support) AS (
@@ -44,15 +55,11 @@ WITH RECURSIVE below (support) AS (
     SELECT {_BEFORE.format(node="p.node")}
     FROM below AS b CROSS JOIN premise AS p ON p.justification = b.support
 )
-SELECT s.target FROM below AS b CROSS JOIN switch AS s
-    ON s.target = b.support AND s.revision = :at
-WHERE s.state = 0
+SELECT b.support FROM below AS b WHERE b.support IS NOT NULL AND {ceased("b.support", ":at")}
 UNION
-SELECT s.target
-FROM below AS b
-CROSS JOIN premise AS p ON p.justification = b.support
-CROSS JOIN switch AS s ON s.target = p.node AND s.revision = :at
-WHERE s.state = 0
+SELECT p.node
+FROM below AS b CROSS JOIN premise AS p ON p.justification = b.support
+WHERE {ceased("p.node", ":at")}
 """
 
 _SUPPORTS = f"""
@@ -81,11 +88,7 @@ CROSS JOIN transition AS x ON x.revision = :at AND x.node = p.node
 WHERE x.change = 0
 """
 
-_OFF = """
-SELECT s.target FROM json_each(:keys) AS e
-CROSS JOIN switch AS s ON s.target = e.value AND s.revision = :at
-WHERE s.state = 0
-"""
+_OFF = f"SELECT e.value FROM json_each(:keys) AS e WHERE {ceased('e.value', ':at')}"
 
 
 class Change(NamedTuple):
@@ -122,12 +125,12 @@ class Causes:
         return found
 
     def only(self, revision: int) -> int | None:
-        """Return what a commit switched off, if that was one thing."""
-        rows = self._sql.execute(_SWITCHED_OFF, (revision,)).fetchall()
+        """Return what a commit switched off or found expired, if that was one thing."""
+        rows = self._sql.execute(_CEASED, {"at": revision}).fetchall()
         return int(rows[0][0]) if len(rows) == 1 else None
 
     def below(self, support: int, revision: int) -> list[int]:
-        """Return what a commit switched off of all that a justification rested on before it.
+        """Return what a commit switched off or found expired of what a support rested on.
 
         Grows with all that it rested on.
         """
@@ -150,7 +153,7 @@ class Causes:
         return self._rows(_LOST, supports, revision)
 
     def off(self, targets: Iterable[int], revision: int) -> set[int]:
-        """Return those of the targets that a commit switched off."""
+        """Return those of the targets that a commit switched off or found expired."""
         return {row[0] for row in self._rows(_OFF, targets, revision)}
 
     def _rows(self, statement: str, keys: Iterable[int], at: int, **more: int) -> list[Any]:

@@ -54,6 +54,16 @@ def works(target: str, at: str) -> str:
     return f"({is_on(target, at)} = 1 AND {is_inside(target, at)} = 1)"
 
 
+def ceased(target: str, at: str) -> str:
+    """Return SQL for whether a target worked at the revision before one and no longer at it."""
+    return f"({works(target, f'{at} - 1')} AND NOT {works(target, at)})"
+
+
+def resumed(target: str, at: str) -> str:
+    """Return SQL for whether a target works at a revision and did not at the one before."""
+    return f"(NOT {works(target, f'{at} - 1')} AND {works(target, at)})"
+
+
 def fires(justification: str, at: str) -> str:
     """Return SQL for whether a justification fired at a revision. A seek for each premise."""
     return (

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tms.store.connection import Connection
-from tms.store.fragments import IDENTITY, fires, is_in, is_on
+from tms.store.fragments import IDENTITY, fires, is_in, is_inside, is_on
 
 _NODES = f"""
-SELECT n.node, n.kind, n.id, n.role, n.revision, {is_on("n.node", ":at")} = 0,
-    (SELECT revision FROM transition AS t WHERE t.node = n.node AND t.revision <= :at
-        ORDER BY t.revision DESC LIMIT 1),
+SELECT n.node, n.kind, n.id, n.role, n.revision,
+    {is_on("n.node", ":at")} = 0, {is_inside("n.node", ":at")} = 0,
+    (SELECT CASE change WHEN 0 THEN revision ELSE 0 END FROM transition AS t
+        WHERE t.node = n.node AND t.revision <= :at ORDER BY t.revision DESC LIMIT 1),
     (SELECT content FROM content AS v WHERE v.node = n.node AND v.revision <= :at
         ORDER BY v.version DESC LIMIT 1)
 FROM json_each(:keys) AS e CROSS JOIN node AS n ON n.node = e.value
@@ -24,7 +25,10 @@ WITH asked (fact, upto) AS MATERIALIZED (
 )
 """
 
-_ROW = f"j.justification, {IDENTITY}, j.rule, j.revision, {is_on('j.justification', ':at')} = 0"
+_ROW = (
+    f"j.justification, {IDENTITY}, j.rule, j.revision,"
+    f" {is_on('j.justification', ':at')} = 0, {is_inside('j.justification', ':at')} = 0"
+)
 
 _WAITING = f"""
 {_FIRST}
@@ -56,7 +60,14 @@ FROM json_each(:keys) AS e CROSS JOIN premise AS p ON p.justification = e.value
 
 
 class Absent(NamedTuple):
-    """A node that is OUT; ``fell`` is the revision that put it OUT, None if it never was IN."""
+    """A node that is OUT.
+
+    Attributes:
+        off: it is switched off.
+        outside: it is outside its window.
+        fell: the revision that put it OUT; None if it never was IN, 0 if only the time that passed
+            since the commit put it OUT.
+    """
 
     node: int
     kind: str
@@ -64,12 +75,13 @@ class Absent(NamedTuple):
     role: str
     revision: int
     off: int
+    outside: int
     fell: int | None
     content: str | None
 
 
 class Awaited(NamedTuple):
-    """A justification that derives a fact; ``off``: it is switched off."""
+    """A justification that derives a fact, whether it is off and whether outside its window."""
 
     fact: int
     justification: int
@@ -77,6 +89,7 @@ class Awaited(NamedTuple):
     rule: str | None
     revision: int
     off: int
+    outside: int
 
 
 class Lacks:
