@@ -18,14 +18,12 @@ from unittest.mock import patch
 import pytest
 from commands import EPOCH, Command, Maker, Turn
 from differing import check_diffs
-from explaining import check_why
-from grounding import check_grounds
-from lacking import check_absences, check_because
-from neighbouring import check_neighbourhood
+from lacking import check_because
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
+from questioning import check_questions
 from rings import founded, on_rings
-from supposing import asked, check_previews, compare, preview
+from supposing import asked, compare, preview
 
 import tms
 from tms.draft import Draft
@@ -258,12 +256,16 @@ class Harness(Player):
         self.tally["live is not the head"] += 1
         return self._check_labels(memory.as_of(recorded=head.anchor), head)
 
+    def _instant(self, snapshot: Snapshot) -> int:
+        """Choose a bound of a window, or the microsecond before or after it."""
+        bounds, steps = sorted(snapshot.bounds), self.tally["steps"] + snapshot.revision
+        return bounds[steps % len(bounds)] + steps // 2 % 3 - 1
+
     def _travel(self, snapshot: Snapshot) -> None:
         """Look at a revision from some instant: a bound of a window, or just beside it."""
-        if not (bounds := sorted(snapshot.bounds)):
+        if not snapshot.bounds:
             return
-        steps = self.tally["steps"]
-        instant = bounds[steps % len(bounds)] + steps % 3 - 1
+        instant = self._instant(snapshot)
         view = self.memory.as_of(recorded=snapshot.anchor, valid=moment(instant))
         self._check_labels(view, snapshot.seen_at(instant), every=2)
         self.tally["seen at another instant"] += 1
@@ -311,23 +313,16 @@ class Harness(Player):
         for snapshot in revisions[1:]:
             view = memory.as_of(recorded=snapshot.anchor)
             self._check_labels(view, snapshot, limit=1000 if snapshot.revision % 8 else 7)
-            for ref in list(snapshot.nodes)[snapshot.revision % 3 :: 3]:
-                check_why(view, snapshot, ref, self.names)
-            check_previews(view, snapshot, self.names)
-            for found in check_absences(view, self.world.revisions, snapshot, self.names):
-                self.tally["absent"] += bool(found)
-                self.tally["ungrounded circles"] += len(found.circles)
-            for ref in list(snapshot.nodes)[snapshot.revision % 7 :: 7]:
-                check_neighbourhood(view, snapshot, ref, self.names, snapshot.revision % 4)
-            for said in list(snapshot.justifications)[snapshot.revision % 7 :: 7]:
-                check_neighbourhood(view, snapshot, said, self.names, snapshot.revision % 3)
+            check_questions(view, snapshot, revisions, self.names, self.tally)
+            if snapshot.bounds and snapshot.revision % 2:
+                instant = self._instant(snapshot)
+                view = memory.as_of(recorded=snapshot.anchor, valid=moment(instant))
+                seen = snapshot.seen_at(instant)
+                check_questions(view, seen, revisions, self.names, self.tally)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
         check_diffs(memory, revisions, self.names)
-        for snapshot in revisions[:0:-5]:
-            view = memory.as_of(recorded=snapshot.anchor)
-            check_grounds(view, snapshot, self.names, members=7, every=3)
         for ref in self.world.head.nodes:
             self._check_life(ref, ref)
         for said, ref in self.names.items():

@@ -108,6 +108,10 @@ class Absences:
 
     def _check_since(self, lack: tms.Lack) -> None:
         ref, revisions = lack.ref, self._revisions[: self._snapshot.revision + 1]
+        if ref in revisions[-1].held:  # it is OUT at another instant than that of the commit
+            assert (lack.since, lack.op, lack.by, lack.reason) == (None,) * 4
+            assert (lack.was_in, lack.because) == (True, ())
+            return
         died = [
             after
             for before, after in pairwise(revisions)

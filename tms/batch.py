@@ -168,7 +168,7 @@ class Writer:
     def _report(self, batch: "Batch", draft: Draft) -> Report:
         if batch.changed:
             return history.report(self.connection, draft.revision)
-        return history.nothing(self._beliefs, draft.base.revision, batch.op, batch.reason, batch.by)
+        return history.nothing(self._beliefs, draft.base, batch.op, batch.reason, batch.by)
 
 
 class Batch:

@@ -74,10 +74,9 @@ def report(connection: Connection, revision: int) -> Report:
     )
 
 
-def nothing(beliefs: Beliefs, head: int, op: str, reason: str | None, by: str | None) -> Report:
+def nothing(beliefs: Beliefs, head: Head, op: str, reason: str | None, by: str | None) -> Report:
     """Return the report of a verb that changed nothing."""
-    here = anchor(beliefs, head)
-    believed = beliefs.believed(head)
+    here = anchor(beliefs, head.revision)
     return Report(
         op=op,
         changed=False,
@@ -89,8 +88,8 @@ def nothing(beliefs: Beliefs, head: int, op: str, reason: str | None, by: str | 
         survived_via=(),
         reason=reason,
         by=by,
-        believed_before=believed,
-        believed_after=believed,
+        believed_before=head.believed,
+        believed_after=head.believed,
     )
 
 

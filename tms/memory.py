@@ -105,8 +105,7 @@ class Memory(Verbs):
         return super()._unknown()
 
     def _supposed(self) -> tuple[int, int | None, int | None]:
-        at = self._recorded()
-        return at, self._writer.now() // MILLI if self._windows.any() else None, None
+        return self._recorded(), self._writer.now() // MILLI, None
 
     # ------------------------------------------------------------ time
 

@@ -67,7 +67,7 @@ class Supposition:
     def report(self, op: str) -> Report:
         """Settle, and return the report of it; its ``after`` is None, for there is no commit."""
         if not self.draft.seal(op, None, None):
-            return history.nothing(self._beliefs, self._base.revision, op, None, None)
+            return history.nothing(self._beliefs, self._base, op, None, None)
         imagined = self._imagined
         assert imagined.closed is not None
         outcome = self.outcome()

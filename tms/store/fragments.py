@@ -12,12 +12,10 @@ _SUPPORT = (
     " ELSE (SELECT support FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
     " ORDER BY t.revision DESC LIMIT 1) END"
 )
-_MOMENT = (
-    "ifnull((SELECT instant FROM temp.moment WHERE id = 0),"
-    " (SELECT 1000 * at FROM commits WHERE revision = {at}))"
-)
+_COMMITTED = "(SELECT 1000 * at FROM commits WHERE revision = {at})"
+_MOMENT = f"ifnull((SELECT instant FROM temp.moment WHERE id = 0), {_COMMITTED})"
 _INSIDE = (
-    f"ifnull((SELECT ifnull(v.valid_from <= {_MOMENT}, 1) AND ifnull({_MOMENT} < v.valid_to, 1)"
+    "ifnull((SELECT ifnull(v.valid_from <= {moment}, 1) AND ifnull({moment} < v.valid_to, 1)"
     " FROM validity AS v WHERE v.target = {target} AND v.revision <= {at}"
     " ORDER BY v.revision DESC LIMIT 1), 1)"
 )
@@ -46,7 +44,7 @@ def support(node: str, at: str) -> str:
 
 def is_inside(target: str, at: str) -> str:
     """Return SQL for whether a target was inside its window, 1 or 0. One seek."""
-    return _INSIDE.format(target=target, at=at)
+    return _INSIDE.format(target=target, at=at, moment=_MOMENT.format(at=at))
 
 
 def works(target: str, at: str) -> str:
@@ -55,13 +53,19 @@ def works(target: str, at: str) -> str:
 
 
 def ceased(target: str, at: str) -> str:
-    """Return SQL for whether a target worked at the revision before one and no longer at it."""
-    return f"({works(target, f'{at} - 1')} AND NOT {works(target, at)})"
+    """Return SQL for whether a target worked at the commit before one and no longer at it."""
+    return f"({_worked(target, f'{at} - 1')} AND NOT {_worked(target, at)})"
 
 
 def resumed(target: str, at: str) -> str:
-    """Return SQL for whether a target works at a revision and did not at the one before."""
-    return f"(NOT {works(target, f'{at} - 1')} AND {works(target, at)})"
+    """Return SQL for whether a target worked at a commit and did not at the one before."""
+    return f"(NOT {_worked(target, f'{at} - 1')} AND {_worked(target, at)})"
+
+
+def _worked(target: str, at: str) -> str:
+    """Return SQL for whether a target worked at the time of a commit, whatever is looked at."""
+    inside = _INSIDE.format(target=target, at=at, moment=_COMMITTED.format(at=at))
+    return f"({is_on(target, at)} = 1 AND {inside} = 1)"
 
 
 def fires(justification: str, at: str) -> str:
