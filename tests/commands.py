@@ -197,12 +197,13 @@ class Maker:
     def content(self) -> dict[str, Any] | None:
         return self.pick((None, None, {"v": 1}, {"v": True, "w": [1, "é"]}))
 
-    def valid(self) -> Valid:
+    def valid(self, *, proper: bool = False) -> Valid:
         """Return mostly no window, sometimes one, and rarely one that nothing lies in."""
         if self._choose(3) < 2:
             return ()
         start, end = self.pick(BOUNDS), self.pick(BOUNDS)
-        if start is not None and end is not None and start >= end and not self.rarely():
+        inverted = start is not None and end is not None and start >= end
+        if inverted and (proper or not self.rarely()):
             start, end = end, start + (start == end)
         return (("valid_from", start), ("valid_to", end))
 
@@ -346,7 +347,7 @@ class Maker:
         sources = SOURCES[: 2 + self._choose(len(SOURCES) - 1)]
         facts = FACTS[: 3 + self._choose(len(FACTS) - 2)]
         rows: list[Command] = [
-            Declare("source", ref, self.content(), self.valid()) for ref in sources
+            Declare("source", ref, self.content(), self.valid(proper=True)) for ref in sources
         ]
         rows += [Declare("fact", ref) for ref in facts]
         for fact in facts:

@@ -34,7 +34,7 @@ class Clock:
 def fill(memory: tms.Memory) -> None:
     """Record something of every kind: each table gets rows, each change of belief happens."""
     feed = memory.source("Feed:1", content={"rows": 1})
-    scan = memory.source("Scan:1")
+    scan = memory.source("Scan:1", valid_from="2020-01-01T00:00:00Z")
     memory.axiom("Policy:1", rule="house rule")
     memory.justify("Flag:14", [feed], rule="map", id="by-feed")
     memory.justify("Flag:14", [scan], rule="map")

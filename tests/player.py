@@ -48,9 +48,9 @@ class Player:
         self.memory = self.open()
 
     def open(self) -> tms.Memory:
-        return tms.open(self.path, clock=self._clock)
+        return tms.open(self.path, clock=self.clock)
 
-    def _clock(self) -> datetime:
+    def clock(self) -> datetime:
         return EPOCH + timedelta(milliseconds=self.world.now)
 
     def __enter__(self) -> Self:

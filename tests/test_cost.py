@@ -4,6 +4,7 @@ import re
 from contextlib import contextmanager
 
 import pytest
+from making import Clock
 
 import tms
 from benchmarks.families import FAMILIES
@@ -77,7 +78,7 @@ def costs():
     """Return the cost of all hot work in a small and in a twenty times larger memory."""
     sizes = []
     for n in (1_000, 20_000):
-        with tms.open(":memory:") as memory:
+        with tms.open(":memory:", clock=Clock()) as memory:
             memory.load(FAMILIES["pods"].rows(n))
             cost = {}
             for name, work in HOT.items():

@@ -12,11 +12,25 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from commands import Axiom, Batch, Boom, Command, Declare, Justify, Load, Maker, Turn, perform
+from commands import (
+    Axiom,
+    Batch,
+    Boom,
+    Command,
+    Declare,
+    Justify,
+    Load,
+    Maker,
+    Settle,
+    Turn,
+    bounds,
+    perform,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Refused, Said, Snapshot, World, by_ref
 from player import Player
+from snapshot import Valid
 
 import tms
 
@@ -41,8 +55,10 @@ def histories(draw: st.DrawFn, most: int = 8) -> list[Command]:
 
 
 def played(player: Player, commands: Iterable[Command]) -> Player:
+    """Play commands, and settle what time passed over since the last commit."""
     for command in commands:
         player.play(command)
+    player.both(Settle())
     return player
 
 
@@ -141,7 +157,10 @@ def test_labels_after_any_history_are_those_of_a_relabelling_from_scratch(
         for snapshot in player.world.revisions[1:]:
             view = player.memory.as_of(recorded=snapshot.anchor)
             again = Snapshot(
-                nodes=snapshot.nodes, justifications=snapshot.justifications, off=snapshot.off
+                nodes=snapshot.nodes,
+                justifications=snapshot.justifications,
+                off=snapshot.off,
+                instant=1000 * snapshot.at,
             )
             again.relabel()
             assert {ref for ref, status, _ in beliefs(view) if status == "IN"} == again.held
@@ -152,20 +171,31 @@ def test_labels_after_any_history_are_those_of_a_relabelling_from_scratch(
 def test_a_memory_believes_what_a_fresh_one_with_the_same_switches_believes(
     commands: list[Command], data: st.DataObject
 ) -> None:
-    with played(Player(), commands) as player, tms.open(":memory:") as fresh:
+    with (
+        played(Player(), commands) as player,
+        tms.open(":memory:", clock=player.clock) as fresh,
+    ):
         head = player.world.head
-        rows: list[dict[str, Any]] = [{node.role: ref} for ref, node in head.nodes.items()]
+        rows: list[dict[str, Any]] = [
+            {node.role: ref, **window(node.valid)} for ref, node in head.nodes.items()
+        ]
         said = data.draw(st.permutations([_row(said, player) for said in head.justifications]))
         fresh.load([*data.draw(st.permutations(rows)), *said])
         fresh.retract(targets(player, on=False))
         assert beliefs(fresh) == beliefs(player.memory)
 
 
+def window(valid: Valid) -> dict[str, Any]:
+    return bounds(tuple(zip(("valid_from", "valid_to"), valid, strict=True)))
+
+
 def _row(said: Said, player: Player) -> dict[str, Any]:
     id = player.world.head.justifications[said]
     if not said.premises:
-        return {"axiom": sorted(said.conclusions), "rule": said.rule, "id": id}
+        axiom = {"axiom": sorted(said.conclusions), "rule": said.rule, "id": id}
+        return {**axiom, **window(said.valid)}
     return {
+        **window(said.valid),
         "justification": id,
         "premises": sorted(said.premises),
         "derives": sorted(said.conclusions),
@@ -187,7 +217,7 @@ def test_a_later_commit_never_changes_an_answer_about_an_earlier_one(
                 view = memory.as_of(recorded=memory.head)
                 lives = {ref: memory.history(ref) for ref in player.world.head.nodes}
                 report = memory.report(memory.head).to_json()
-                kept.append((view, answers(memory), report, lives, list(memory.log())))
+                kept.append((view, answers(view), report, lives, list(memory.log())))
         for view, said, report, lives, log in kept:
             assert answers(view) == said
             assert view.report(view.head).to_json() == report
@@ -226,10 +256,11 @@ def _nothings(head: Snapshot) -> Iterator[Command]:
         same.append(Turn(ref not in head.off, (ref, ref), "once more"))
     for said, id in head.justifications.items():
         conclusions, premises = tuple(said.conclusions), (*said.premises, *said.premises)
+        valid = tuple(zip(("valid_from", "valid_to"), said.valid, strict=True))
         if premises:
-            same.append(Justify(conclusions, premises, said.rule, id))
+            same.append(Justify(conclusions, premises, said.rule, id, valid))
         else:
-            same.append(Axiom(conclusions, said.rule, id))
+            same.append(Axiom(conclusions, said.rule, id, valid))
     yield from same
     yield Batch(tuple(same), reason="all of it")
     yield Load(tuple(same))

@@ -1,9 +1,10 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 import pytest
-from making import Clock, fill, plain, unguarded
+from making import NOON, Clock, fill, plain, unguarded
 from pydantic import ValidationError
 
 import tms
@@ -38,6 +39,14 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
     for ref in ("Flag:14", "Flag:22", "justification:block-14"):
         found += [near := memory.neighbourhood(ref), *near, *near.justifications]
     anchors = [commit.anchor for commit in memory.log()]
+    with tms.open(":memory:", clock=Clock()) as timed:
+        timed.source("S:1", valid_to=NOON + timedelta(seconds=3))
+        timed.justify("F:1", "S:1")
+        revised = timed.revise("S:1", valid_from="2020-01-01T00:00:00Z")
+        timed.believes("F:1")
+        report = timed.settle()
+        found += [report, *report.settled, diff := timed.diff(revised.before, revised.after)]
+        found += [*diff.revalidated, *timed.history("S:1"), timed.get("S:1"), timed.why_not("F:1")]
     critical = memory.as_of(recorded=anchors[7]).critical()
     found += [critical, *critical, memory.critical("Flag")]
     for diff in (memory.diff(anchors[0], anchors[-1]), memory.diff(anchors[-1], anchors[-1])):
@@ -103,7 +112,7 @@ def test_a_result_cannot_be_changed(results: list[Model]) -> None:
 
 
 def test_a_result_holds_tuples_and_plain_values_never_lists(results: list[Model]) -> None:
-    allowed = (Model, tuple, str, int, bool, type(None))
+    allowed = (Model, tuple, str, int, bool, datetime, type(None))
     for result in results:
         strange = [value for value in values(result) if not isinstance(value, allowed)]
         assert strange == []

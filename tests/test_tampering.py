@@ -229,6 +229,31 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "foreign-key",
         "premise refers to no node",
     ),
+    "a window is given to nobody": (
+        ("INSERT INTO validity VALUES (999, 3, 1, NULL)",),
+        "window",
+        "key 999 at revision 3",
+    ),
+    "a window is given before there was one": (
+        (f"INSERT INTO validity SELECT {BLOCK14}, 1, 1, NULL",),
+        "window",
+        "at revision 1",
+    ),
+    "a window is given twice": (
+        (f"INSERT INTO validity SELECT {SCAN}, 3, valid_from, NULL FROM validity",),
+        "window",
+        "Scan:1 at revision 3",
+    ),
+    "a window is given in no revision": (
+        (f"INSERT INTO validity SELECT {SCAN}, 99, 5, NULL",),
+        "orphan",
+        "validity row of revision 99",
+    ),
+    "a window was another": (
+        ("UPDATE validity SET valid_from = 253402300799999999",),
+        "label",
+        "Scan:1 at revision 2",
+    ),
     "a switch was never turned": (
         ("DELETE FROM switch WHERE revision = 10",),
         "switch",

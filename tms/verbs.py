@@ -219,6 +219,9 @@ class Verbs(Upkeep):
         Returns:
             The report, falsy if no window opened or closed.
 
+        Raises:
+            InvalidContent: the reason or the name cannot be kept.
+
         Cost: grows with what opened or closed, and what that changes.
         """
         with self._writer, self._writer.batch("settle", reason, by) as verb:

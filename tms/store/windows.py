@@ -50,7 +50,9 @@ class Windows:
 
     def any(self) -> bool:
         """Return whether anything on record ever had a window. One seek."""
-        (has,) = self._sql.execute("SELECT EXISTS (SELECT 1 FROM validity)").fetchone()
+        (has,) = self._sql.execute(
+            "SELECT EXISTS (SELECT 1 FROM validity WHERE target > 0)"
+        ).fetchone()
         return bool(has)
 
     def of(self, target: int, at: int) -> Window:
