@@ -70,7 +70,8 @@ def test_c03_two_ways_from_one_source_are_one_origin_and_from_two_sources_are_tw
     one, two = memory.origins("N:D"), memory.origins("N:D2")
     assert (one.count, one.sets) == (1, (("N:S",),))
     assert (two.count, two.sets) == (2, (("N:S1",), ("N:S2",)))
-    assert not (one.truncated or two.truncated)
+    assert not one.truncated
+    assert not two.truncated
     memory.retract("N:S1")
     assert memory.believes("N:D2")
     assert memory.origins("N:D2").sets == (("N:S2",),)
