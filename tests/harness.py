@@ -20,6 +20,7 @@ from differing import check_diffs
 from explaining import check_why
 from grounding import check_grounds
 from lacking import check_absences, check_because
+from neighbouring import check_neighbourhood
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 from rings import founded, on_rings
@@ -278,6 +279,10 @@ class Harness(Player):
             for found in check_absences(view, self.world.revisions, snapshot, self.names):
                 self.tally["absent"] += bool(found)
                 self.tally["ungrounded circles"] += len(found.circles)
+            for ref in list(snapshot.nodes)[snapshot.revision % 7 :: 7]:
+                check_neighbourhood(view, snapshot, ref, self.names, snapshot.revision % 4)
+            for said in list(snapshot.justifications)[snapshot.revision % 7 :: 7]:
+                check_neighbourhood(view, snapshot, said, self.names, snapshot.revision % 3)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])

@@ -33,6 +33,7 @@ NEEDED = {
     "environments": ["Block:1"],
     "origins": ["Block:1"],
     "cuts": ["Block:1"],
+    "neighbourhood": ["Flag:1"],
     "diff": [FIRST],
     "import": ["-"],
 }

@@ -37,6 +37,7 @@ MODELS = {
     "origins": tms.Origins,
     "cuts": tms.Cuts,
     "critical": tms.Critical,
+    "neighbourhood": tms.Neighbourhood,
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
@@ -53,7 +54,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
         *("init", "source", "fact", "justify", "axiom", "retract", "unretract", "revise"),
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
         *("why-not", "what-if", "impact"),
-        *("environments", "origins", "cuts", "critical"),
+        *("environments", "origins", "cuts", "critical", "neighbourhood"),
         *("scan", "import", "verify", "rebuild", "demo"),
     }
 

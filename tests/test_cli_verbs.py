@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
-from shell import kept, run, told
+from shell import FIRST, kept, run, told
 
 import tms
 from tms.cli import main
@@ -144,6 +144,45 @@ def test_what_holds_something_up_is_told(path):
     ]
     assert "no fact rests on one source alone" in told(path, "critical")
     assert "        2  Feed:1" in told(path, "critical", "--kind", "Feed", "--at", before)
+
+
+def test_what_stands_around_something_is_told_as_far_as_asked(path):
+    before = told(path, "head").strip()
+    near = json.loads(told(path, "neighbourhood", "Flag:1", "--json"))
+    assert [node["ref"] for node in near["nodes"]] == ["Flag:1", "Feed:1", "Block:1"]
+    assert "Feed:1  source" not in told(path, "neighbourhood", "Block:1")
+    assert "Feed:1  source" in told(path, "neighbourhood", "Block:1", "--depth", "2")
+    assert "left out" in told(path, "neighbourhood", "Flag:1", "--nodes", "1")
+    told(path, "retract", "Feed:1")
+    assert "Feed:1  source, OUT, retracted" in told(path, "neighbourhood", "Feed:1")
+    assert "Feed:1  source, IN" in told(path, "neighbourhood", "Feed:1", "--at", before)
+    assert run(path, "neighbourhood", "No:1").exit_code == 3
+    assert run(path, "neighbourhood", "Flag:1", "--depth", "-1").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "verb", ["why", "why-not", "what-if", "impact", "neighbourhood", "report", "diff"]
+)
+def test_an_answer_is_told_in_the_form_asked_for(path, verb):
+    args = [verb, *{"report": [], "diff": [FIRST]}.get(verb, ["Block:1"])]
+    assert told(path, *args, "--format", "json") == told(path, *args, "--json")
+    assert told(path, *args, "--format", "mermaid").startswith("flowchart LR\n")
+    assert told(path, *args, "--format", "dot").startswith("digraph tms {\n")
+    page = told(path, *args, "--format", "html")
+    assert page.startswith("<!doctype html>\n")
+    assert page.endswith("</html>\n")
+    assert "Block:1  " in told(path, *args, "--format", "text")
+    both = run(path, *args, "--json", "--format", "html")
+    assert (both.exit_code, both.stdout) == (2, "")
+    assert json.loads(both.stderr)["message"] == "Give --json or --format, not both."
+    assert run(path, *args, "--format", "png").exit_code == 2
+
+
+def test_asking_for_json_by_either_option_gives_errors_as_json(path):
+    for asked in (["--json"], ["--format", "json"], ["--format=json"]):
+        result = run(path, "why", "No:1", *asked)
+        assert (result.exit_code, json.loads(result.stderr)["code"]) == (3, "no-such-node")
+    assert run(path, "why", "No:1", "--format", "dot").stderr.startswith("error[no-such-node]")
 
 
 def test_two_commits_are_compared_or_one_with_the_last(path):

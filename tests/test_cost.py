@@ -42,6 +42,7 @@ HOT = {
     "environments": lambda m: m.environments("State:0-0000001"),
     "origins": lambda m: m.origins("State:0-0000001"),
     "cuts": lambda m: m.cuts("State:0-0000001"),
+    "neighbourhood": lambda m: m.neighbourhood("State:0-0000001", depth=2),
     "diff": lambda m: m.diff(m.report(m.head).before, m.head),
     "as_of": lambda m: m.as_of(recorded=m.head).believes("Pod:0000"),
     "log": lambda m: list(m.log(after=m.head)),

@@ -35,6 +35,8 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         found += [lacking, *lacking, *(item for lack in lacking for item in lack.waiting)]
     for ref in ("Block:14", "Flag:22"):
         found += [memory.environments(ref), memory.origins(ref), memory.cuts(ref)]
+    for ref in ("Flag:14", "Flag:22", "justification:block-14"):
+        found += [near := memory.neighbourhood(ref), *near, *near.justifications]
     anchors = [commit.anchor for commit in memory.log()]
     critical = memory.as_of(recorded=anchors[7]).critical()
     found += [critical, *critical, memory.critical("Flag")]

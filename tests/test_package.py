@@ -46,7 +46,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     package = {name for name in names if name.startswith("tms/")}
     assert all(name.startswith(info) for name in names - package)
     modules = {path.relative_to(ROOT).as_posix() for path in MODULES}
-    assert package == modules | {"tms/schema.sql", "tms/py.typed"}
+    page = {f"tms/render/{name}" for name in ("page.html", "page.css", "draw.js", "page.js")}
+    assert package == modules | page | {"tms/schema.sql", "tms/py.typed"}
     assert f"Name: {PROJECT['project']['name']}\n" in metadata
 
 

@@ -109,6 +109,7 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "impact",
         "log",
         "origins",
+        "neighbourhood",
         "report",
         "scan",
         "what_if",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tms import absence, comparison, consequences, explain, grounding, history
+from tms import absence, comparison, consequences, explain, grounding, history, vicinity
 from tms.answers import (
     Critical,
     Cuts,
@@ -11,6 +11,7 @@ from tms.answers import (
     Environments,
     Event,
     Impact,
+    Neighbourhood,
     Origins,
     Why,
     WhyNot,
@@ -204,6 +205,37 @@ class Questions(Reader):
             named = self._named(asked, at)
             return absence.why_not(
                 self._connection, asked, named, at, depth=depth, nodes=nodes, repairs=repairs
+            )
+
+    def neighbourhood(self, ref: object, *, depth: int = 1, nodes: int = 100) -> Neighbourhood:
+        """Return what stands around something, whether it fires or not.
+
+        That is what it rests on or could rest on, and what rests or could rest on it, with all
+        justifications on record that lead there.
+
+        Args:
+            ref: a Ref, a model that has one, or ``"kind:id"``.
+            depth: at most so many justifications away, both ways.
+            nodes: at most so many nodes, as many justifications, and so many ends of each.
+
+        Returns:
+            The nodes and the justifications; ``truncated`` if one of the last limits was met.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: it names nothing here.
+            InvalidRef: it is no ref.
+            InvalidArgument: a limit is out of range.
+
+        Cost: grows with the answer, and with the premises of the justifications in it.
+        """
+        for name, limit, least in (("depth", depth, 0), ("nodes", nodes, 1)):
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
+                raise InvalidArgument(f"{name} is {limit!r}.", hint=f"Give {least} or more.")
+        with self._connection.snapshot():
+            at, asked = self._at(), ref_of(ref)
+            named = self._named(asked, at)
+            return vicinity.neighbourhood(
+                self._connection, asked, named, at, depth=depth, nodes=nodes
             )
 
     def diff(self, a: str, b: str) -> Diff:

@@ -6,6 +6,7 @@ from tms.answers.derivation import Because, Step, Why
 from tms.answers.difference import Diff, Revised
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
 from tms.answers.life import Commit, Event
+from tms.answers.vicinity import Link, Near, Neighbourhood
 
 __all__ = [
     "Bearing",
@@ -18,6 +19,9 @@ __all__ = [
     "Event",
     "Impact",
     "Lack",
+    "Link",
+    "Near",
+    "Neighbourhood",
     "Origins",
     "Reached",
     "Revised",

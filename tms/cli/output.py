@@ -16,6 +16,14 @@ from tms.models import Model
 
 Item = TypeVar("Item")
 
+FORMS: dict[str, Callable[[object], str]] = {
+    "text": render.text,
+    "mermaid": render.mermaid,
+    "dot": render.dot,
+    "html": render.html,
+}
+"""How a picture of an answer is written."""
+
 _CHUNK = 1000
 
 
@@ -27,6 +35,14 @@ def tell(result: object, *, as_json: bool) -> None:
         _draw(render.drawn(result))
     else:
         _write([render.plain(result)])
+
+
+def tell_as(answer: object, form: str | None) -> None:
+    """Tell one answer in a form that was asked for; without one as ``tell`` does."""
+    if form is None or form == "json":
+        tell(answer, as_json=form == "json")
+    else:
+        _write([FORMS[form](answer)], encoding=None if form == "text" else "utf-8")
 
 
 def tell_each(

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import click
@@ -78,7 +79,7 @@ class Program(click.Group):
         arguments = list(sys.argv[1:] if args is None else args)
         if not standalone_mode:
             return super().main(arguments, "tms", complete_var, standalone_mode=False, **extra)
-        with_json = "--json" in arguments
+        with_json = _asks_for_json(arguments)
         try:
             status = super().main(arguments, "tms", complete_var, standalone_mode=False, **extra)
         except tms.TMSError as error:
@@ -117,6 +118,11 @@ class Program(click.Group):
                 ) from error
             raise
         return result
+
+
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    given = {"--json", "--format=json"}
+    return not given.isdisjoint(arguments) or ("--format", "json") in pairwise(arguments)
 
 
 def _hush() -> None:

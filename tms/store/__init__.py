@@ -3,11 +3,13 @@
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
-moved in a commit; ``cone`` reads all that stands behind a node, ``adjacency`` walks the graph at a
-revision, ``imagined`` takes in a commit that is not made; ``audit`` reads all of it.
+moved in a commit; ``around`` and ``cone`` read what is near a node and all that stands behind it,
+``adjacency`` walks the graph at a revision, ``imagined`` takes in a commit that is not made;
+``audit`` reads all of it.
 """
 
 from tms.store.adjacency import Adjacency
+from tms.store.around import Around, Passed
 from tms.store.audit import Audit, versions
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
@@ -24,6 +26,7 @@ from tms.store.record import Head, Named, Record
 __all__ = [
     "Absent",
     "Adjacency",
+    "Around",
     "Audit",
     "Awaited",
     "Beliefs",
@@ -39,6 +42,7 @@ __all__ = [
     "Lacks",
     "Named",
     "NodeRow",
+    "Passed",
     "Record",
     "Recorded",
     "SqlNetwork",
