@@ -119,6 +119,7 @@ SMALL: dict[str, Callable[[Path, int], float]] = {
     "why_not, of 30 facts": why_not,
     "what_if, 30 facts": partial(asking, lambda memory: memory.what_if(retract=WITHDRAWN)),
     "impact, 30 facts": partial(asking, lambda memory: memory.impact(WITHDRAWN)),
+    "neighbourhood, 30 facts": partial(asking, lambda memory: memory.neighbourhood(WITHDRAWN)),
     "commit one fact": committing,
     "open and close": lambda path, times: repeated(
         times, lambda: timed(lambda: tms.open(path).close())

@@ -40,6 +40,7 @@ def rows(suite: Suite) -> Iterator[Row]:
     for name in FORESEEN:
         yield from foresights(suite, name)
     yield from grounds(suite)
+    yield from surroundings(suite)
     yield from rankings(suite)
     yield from differences(suite)
 
@@ -157,6 +158,22 @@ def grounds(suite: Suite) -> Iterator[Row]:
                 for what, ask in ways.items():
                     where = f"{what} {ref}, {name}({n:,})"
                     yield asked(where, suite.scale.loads, partial(ask, ref), note)
+
+
+def surroundings(suite: Suite) -> Iterator[Row]:
+    """Ask what stands around something that has few or very many neighbours."""
+    n = suite.scale.facts
+    worlds = {"memory": (f"Fact:{n // 2:07}", 3), "fan": ("Root:0", 1), "inlet": ("Sum:0", 1)}
+
+    def note(found: tms.Neighbourhood) -> str:
+        size = f"{len(found.nodes):,} nodes, {len(found.justifications):,} justifications"
+        return size + CUT[found.truncated]
+
+    for name, (ref, depth) in worlds.items():
+        with tms.open(suite.world(name, n).path) as held:
+            ask = partial(held.neighbourhood, ref, depth=depth)
+            what = f"neighbourhood {ref}, depth {depth}, {name}({n:,})"
+            yield asked(what, suite.scale.often, ask, note)
 
 
 def rankings(suite: Suite) -> Iterator[Row]:
