@@ -196,8 +196,9 @@ class Questions(Reader):
             InvalidRef: it is no ref.
             InvalidArgument: a limit is out of range.
 
-        Cost: grows with the answer and the premises named in it; where a commit switched off
-        several things, also with what stood on them, up to 20 justifications for each of ``nodes``.
+        Cost: grows with the answer and the premises named in it; for the repairs, with all behind
+        it that is OUT, whatever the limits; where a commit switched off several things, also with
+        what stood on them, up to 20 justifications for each of ``nodes``.
 
         Source: Doyle 1979, on what an OUT node waits for; Tarjan 1972, on the circles.
         """
