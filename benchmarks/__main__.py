@@ -1,15 +1,17 @@
 """Print tables of ratios and aims: ``python -m benchmarks`` (all, for half an hour)."""
 
 import argparse
+import gzip
 import os
 import platform
 import sqlite3
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import debian, growth, large, measures
+from benchmarks import debian, growth, large, measures, questions
 from benchmarks.rows import HEAD, Row
 from benchmarks.suite import CUT, FULL, SMOKE, Suite
 from benchmarks.timing import calibration
@@ -30,6 +32,7 @@ SECTIONS = {
     "load": Section(HEAD, measures.load),
     "reads of the past": Section(HEAD, measures.reads),
     "memory": Section(HEAD, measures.peaks),
+    "questions": Section(HEAD, questions.rows),
     "debian": Section(HEAD, debian.rows),
     "large": Section(HEAD, large.rows),
     "growth with the file": Section(growth.head("facts"), growth.of_files),
@@ -79,6 +82,12 @@ def arguments() -> argparse.Namespace:
         parser.error(f"no section is named like {given.only!r}.")
     if not given.debian.is_file():
         parser.error(f"there is no file {given.debian}.")
+    try:
+        with gzip.open(given.debian) as packages:
+            while packages.read(1 << 20):
+                pass
+    except (OSError, EOFError, zlib.error) as error:
+        parser.error(f"{given.debian} cannot be read as gzip: {error}.")
     return given
 
 

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 
 import tms
-from benchmarks import children
+from benchmarks import children, questions
 from benchmarks.large import taken_in
 from benchmarks.measures import turns
 from benchmarks.rows import Row, against
 from benchmarks.suite import Suite
 from examples.debian import PULLED
+
+LIBRARY = "libc6"
+"""What most packages need."""
 
 
 def rows(suite: Suite) -> Iterator[Row]:
@@ -19,6 +22,7 @@ def rows(suite: Suite) -> Iterator[Row]:
         stats = memory.stats()
     note = f"{stats.facts:,} facts, {stats.justifications:,} justifications"
     yield from taken_in(f"load {suite.debian.name}", stats.facts, spent, note)
+    yield from asked_about(suite, LIBRARY)
     for package in PULLED:
         yield from pulled(suite, package)
 
@@ -36,3 +40,21 @@ def pulled(suite: Suite, package: str) -> Iterator[Row]:
         memory.retract(source)
     yield against(f"retract {source}", seen.there, note=f"{seen.died:,} died")
     yield against(f"unretract {source}", seen.back)
+
+
+def asked_about(suite: Suite, package: str) -> Iterator[Row]:
+    """Ask what most rests on, then about one package: while it alone is pulled, and after."""
+    times, broken, source = suite.scale.loads, f"Broken:{package}", f"Pulled:{package}"
+    with tms.open(suite.folder / "debian.db") as memory:
+        first = memory.as_of(recorded=next(iter(memory.log())).anchor)
+        yield questions.critical("all pulled", times, first)
+        try:
+            memory.unretract(source)
+        except tms.NoSuchNode:
+            return
+        pulled = f"{package} pulled"
+        yield questions.critical(pulled, times, memory)
+        yield questions.why(pulled, times, memory, broken)
+        yield questions.impact(pulled, times, memory, source)
+        memory.retract(source)
+        yield questions.why_not("nothing pulled", times, memory, broken)

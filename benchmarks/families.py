@@ -109,6 +109,25 @@ def pods(n: int) -> Iterator[Row]:
         yield justification(f"pod/{pod}/{i}", [f"Pod:{pod:04}"], f"State:{pod}-{i:07}")
 
 
+def lattice(n: int) -> Iterator[Row]:
+    """Rows of 2 on one source; each fact has a justification from each of the row below."""
+    yield {"source": "Root:0"}
+    below = ["Root:0"]
+    for row in range(n // 2):
+        here = [f"Row:{row:05}-{side}" for side in "ab"]
+        for upper in here:
+            for i, lower in enumerate(below):
+                yield justification(f"{upper}/{i}", [lower], upper)
+        below = here
+
+
+def inlet(n: int) -> Iterator[Row]:
+    """One fact on n sources, each of which is enough for it."""
+    for i in range(n):
+        yield {"source": f"Feed:{i:07}"}
+        yield justification(f"inlet/{i}", [f"Feed:{i:07}"], "Sum:0")
+
+
 FAMILIES = {
     family.name: family
     for family in (
@@ -119,6 +138,8 @@ FAMILIES = {
         Family("rings", rings, "Ground:g0"),
         Family("memory", memory, "Run:000000"),
         Family("pods", pods, "Pod:0000"),
+        Family("lattice", lattice, "Root:0"),
+        Family("inlet", inlet, "Feed:0000000"),
     )
 }
 """Every family by its name."""

@@ -9,11 +9,15 @@ from typing import NamedTuple
 import tms
 from benchmarks.families import FAMILIES
 from benchmarks.measures import switched, whole
+from benchmarks.questions import retracted
 from benchmarks.suite import Suite
 from benchmarks.timing import repeated, timed
 
 WITHDRAWN = FAMILIES["pods"].withdrawn
 """What 30 facts rest on, in a file of any size."""
+
+FALLING = tuple(f"State:0-{i:07}" for i in range(30))
+"""Those facts."""
 
 
 class Point(NamedTuple):
@@ -94,11 +98,28 @@ def committing(path: Path, times: int) -> float:
         )
 
 
+def asking(ask: Callable[[tms.Memory], object], path: Path, times: int) -> float:
+    """Return the seconds of a question in an open file."""
+    with tms.open(path) as memory:
+        return repeated(times, lambda: timed(lambda: ask(memory)))
+
+
+def why_not(path: Path, times: int) -> float:
+    """Return the seconds of asking why the 30 facts are OUT, in an open file."""
+    with tms.open(path) as memory, retracted(memory, WITHDRAWN):
+        return repeated(times, lambda: timed(lambda: [memory.why_not(ref) for ref in FALLING]))
+
+
 SMALL: dict[str, Callable[[Path, int], float]] = {
     "retract 30 facts, warm": retracting,
     "open, retract 30 facts, close": lambda path, times: repeated(
         times, lambda: whole(path, WITHDRAWN)
     ),
+    "why, of 30 facts": partial(asking, lambda memory: [memory.why(ref) for ref in FALLING]),
+    "why_not, of 30 facts": why_not,
+    "what_if, 30 facts": partial(asking, lambda memory: memory.what_if(retract=WITHDRAWN)),
+    "impact, 30 facts": partial(asking, lambda memory: memory.impact(WITHDRAWN)),
+    "neighbourhood, 30 facts": partial(asking, lambda memory: memory.neighbourhood(WITHDRAWN)),
     "commit one fact": committing,
     "open and close": lambda path, times: repeated(
         times, lambda: timed(lambda: tms.open(path).close())

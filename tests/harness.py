@@ -7,7 +7,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, closing, suppress
-from datetime import datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -16,31 +15,21 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from commands import EPOCH, Command, Maker, Turn
+from commands import Command, Maker, Turn
 from differing import check_diffs
 from lacking import check_because
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 from questioning import check_questions
 from rings import founded, on_rings
+from seeing import expected as expected_nodes
+from seeing import moment, scan, seen, written
 from supposing import asked, compare, preview
 
 import tms
 from tms.draft import Draft
 from tms.labelling import Changes, Network, Turned, settle
 from tms.store import SqlNetwork
-
-MICROSECOND = timedelta(microseconds=1)
-
-
-def moment(instant: int) -> datetime:
-    return EPOCH + instant * MICROSECOND
-
-
-def written(instant: int) -> str:
-    """Write an instant as the JSON of a report has it."""
-    return moment(instant).isoformat().replace("+00:00", "Z")
-
 
 TALLY: Counter[str] = Counter()
 """How often each state was reached, over all harnesses of this run."""
@@ -277,8 +266,8 @@ class Harness(Player):
 
         Asks for every justification or, to be quick, for one in some, others each time.
         """
-        nodes = list(_scan(reader, limit))
-        assert [_seen(node) for node in nodes] == _expected(snapshot)
+        nodes = list(scan(reader, limit))
+        assert [seen(node) for node in nodes] == expected_nodes(snapshot)
         assert list(reader.holding()) == snapshot.facts
         firing = {}
         for place, said in enumerate(snapshot.justifications, self.tally["steps"]):
@@ -317,8 +306,8 @@ class Harness(Player):
             if snapshot.bounds and snapshot.revision % 2:
                 instant = self._instant(snapshot)
                 view = memory.as_of(recorded=snapshot.anchor, valid=moment(instant))
-                seen = snapshot.seen_at(instant)
-                check_questions(view, seen, revisions, self.names, self.tally)
+                then = snapshot.seen_at(instant)
+                check_questions(view, then, revisions, self.names, self.tally)
             for said in self.world.head.justifications.keys() - snapshot.justifications.keys():
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
@@ -398,27 +387,3 @@ def drive(seed: int, steps: int) -> Counter[str]:
         raise
     harness.finish()
     return harness.tally
-
-
-def _scan(reader: Any, limit: int) -> Iterable[tms.Node]:
-    page = reader.scan(limit=limit)
-    yield from page.items
-    while page.next_cursor is not None:
-        page = reader.scan(limit=limit, after=page.next_cursor)
-        yield from page.items
-
-
-def _seen(node: tms.Node) -> tuple[Any, ...]:
-    content = None if node.content is None else json.dumps(node.content, sort_keys=True)
-    valid = (bound and (bound - EPOCH) // MICROSECOND for bound in (node.valid_from, node.valid_to))
-    return (node.ref, node.role, node.status == "IN", node.retracted, node.version, content, *valid)
-
-
-def _expected(snapshot: Snapshot) -> list[tuple[Any, ...]]:
-    return [
-        (
-            *(ref, node.role, ref in snapshot.held, ref in snapshot.off, node.version),
-            *(node.content, *node.valid),
-        )
-        for ref, node in sorted(snapshot.nodes.items(), key=lambda item: by_ref(item[0]))
-    ]

@@ -59,6 +59,75 @@ def test_c01_two_premises_lost_in_one_call_leave_no_survivor_between_them(
     assert report.survived_via == ()
 
 
+# ---------------------------------------------------------------- C03 shared origin
+
+
+def test_c03_two_ways_from_one_source_are_one_origin_and_from_two_sources_are_two(
+    memory: tms.Memory,
+) -> None:
+    supports(memory, "S => X", "X => A", "X => B", "A => D", "B => D")
+    supports(memory, "S1 => A2", "S2 => B2", "A2 => D2", "B2 => D2")
+    one, two = memory.origins("N:D"), memory.origins("N:D2")
+    assert (one.count, one.sets) == (1, (("N:S",),))
+    assert (two.count, two.sets) == (2, (("N:S1",), ("N:S2",)))
+    assert not one.truncated
+    assert not two.truncated
+    memory.retract("N:S1")
+    assert memory.believes("N:D2")
+    assert memory.origins("N:D2").sets == (("N:S2",),)
+    memory.unretract("N:S1")
+    assert memory.origins("N:D2").sets == two.sets
+
+
+# ---------------------------------------------------------------- C05 as of
+
+
+def answers(memory: tms.Memory, anchor: tms.Anchor) -> tuple[str, ...]:
+    """Return all that a commit tells about N:F and N:G, to the byte."""
+    view = memory.as_of(recorded=anchor)
+    shown = [
+        view.scan(),
+        view.report(anchor),
+        view.what_if(retract="N:S1"),
+        view.impact("N:S1"),
+        view.critical(),
+    ]
+    for ref in ("N:F", "N:G"):
+        asked = (view.get, view.why, view.why_not, view.environments, view.origins, view.cuts)
+        shown += [ask(ref) for ask in asked]
+        shown += view.history(ref)
+    return held(view), *(model.model_dump_json() for model in shown)
+
+
+def test_c05_what_is_told_of_a_commit_stays_the_same_whatever_is_written_later(
+    memory: tms.Memory,
+) -> None:
+    supports(memory, "S1 => F", "F => G")
+    anchors = [memory.head]
+    supports(memory, "S2 => F")
+    anchors.append(memory.head)
+    memory.retract(["N:S1", "N:S2"])
+    anchors.append(memory.head)
+    assert [memory.as_of(recorded=at).origins("N:F").count for at in anchors] == [1, 2, 0]
+    assert [memory.as_of(recorded=at).believes("N:F") for at in anchors] == [True, True, False]
+    assert memory.as_of(recorded=anchors[0]).cuts("N:F").sets == (("N:S1",),)
+    before = [answers(memory, anchor) for anchor in anchors]
+
+    old = {"justification": "S1 => F", "premises": ["N:S1"], "derives": ["N:F"]}
+    memory.load([{"source": "N:S1"}, old], reason="an old copy")
+    supports(memory, "S3 => F", "F => H", "S1 => G", "S3 F => G")
+    memory.unretract("N:S1")
+    memory.revise("N:S2", content={"said": "later"}, reason="not known before")
+    assert [answers(memory, anchor) for anchor in anchors] == before
+    assert memory.origins("N:F").count == 2
+    for anchor in anchors:
+        view = memory.as_of(recorded=anchor)
+        with pytest.raises(tms.NoSuchNode):
+            view.why("N:H")
+        with pytest.raises(tms.NoSuchJustification):
+            view.origins("justification:S3 F => G")
+
+
 # ---------------------------------------------------------------- C07 and C21 cyclic support
 
 
@@ -91,6 +160,21 @@ def test_c07_following_supports_in_a_ring_ends_in_its_source(memory: tms.Memory)
             open_refs += [premise for premise in needed if premise not in seen]
     assert "N:S" in seen
     assert memory.get("N:A").support == "S => A"
+
+
+def test_c07_an_explanation_within_a_ring_ends_in_its_source(memory: tms.Memory) -> None:
+    supports(memory, "S => A", "A => B", "B => C", "C => A", "B C => D")
+    for name, behind in (("A", "A S"), ("C", "A B C S"), ("D", "A B C D S")):
+        why = memory.why(f"N:{name}")
+        assert not why.truncated
+        assert ids(tuple(sorted(step.ref for step in why))) == behind
+        assert [step.ref for step in why if step.role == "source"] == ["N:S"]
+        assert memory.environments(f"N:{name}").sets == (("N:S",),)
+        assert memory.origins(f"N:{name}").count == 1
+    memory.retract("N:S")
+    assert not memory.why("N:A")
+    assert memory.why_not("N:A").retracted == ("N:S",)
+    assert memory.origins("N:A").count == 0
 
 
 def test_c21_the_end_does_not_depend_on_the_order_in_which_the_grounds_of_a_ring_go(

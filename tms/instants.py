@@ -19,13 +19,14 @@ def stands(windows: Windows, found: Overlay | None, revision: int, instant: int)
     )
 
 
-def overlay(connection: Connection, revision: int, instant: int) -> Overlay | None:
+def overlay(connection: Connection, revision: int, instant: int, *, live: bool) -> Overlay | None:
     """Return what differs at an instant, as known at a revision; None if nothing can.
 
     Args:
         connection: the file, in a snapshot, with nothing laid over it.
         revision: which commit is read.
         instant: when, in microseconds.
+        live: the commit is the last, and its cached labels may be used.
 
     Cost: some seeks; grows with what opened or closed between the commit and the instant, and
     what that changes.
@@ -35,7 +36,7 @@ def overlay(connection: Connection, revision: int, instant: int) -> Overlay | No
     bound, labelled = Windows(connection).bounds(instant, revision)
     if bound == labelled:
         return None
-    imagined = Imagined(connection, revision)
+    imagined = Imagined(connection, revision, live=live)
     then = imagined.head().at * MILLI
     low, high = sorted((then, instant))
     turned: dict[tuple[str, bool], list[int]] = {}

@@ -59,11 +59,12 @@ class Reader:
             instant = self._instant() if self._windows.any() else None
         else:
             revision, instant = pinned
+        live = pinned is None and not self._viewed
         if instant is not None:
             found = self._overlay
             if not instants.stands(self._windows, found, revision, instant):
                 self._connection.lay(None)
-                found = instants.overlay(self._connection, revision, instant)
+                found = instants.overlay(self._connection, revision, instant, live=live)
         self._connection.lay(found)
         self._overlay = found or self._overlay
         return revision, instant

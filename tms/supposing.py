@@ -40,6 +40,8 @@ class Supposition:
     Args:
         connection: the file, in a snapshot.
         at: the revision.
+        live: it is what a commit made now would stand on, so the cached labels are what that would
+            find. Of a view the record alone is asked, so no later commit changes the answer.
         now: the time of the commit, in milliseconds; that of the revision by default.
         standing: the instant, in microseconds, at which all stands: no time passes to the commit.
     """
@@ -49,11 +51,12 @@ class Supposition:
         connection: Connection,
         at: int,
         *,
+        live: bool,
         now: int | None = None,
         standing: int | None = None,
     ) -> None:
         self._beliefs = Beliefs(connection)
-        self._imagined = imagined = Imagined(connection, at)
+        self._imagined = imagined = Imagined(connection, at, live=live)
         self._base = base = imagined.head()
         self.graph = imagined.graph
         self.draft = Draft(
@@ -74,13 +77,13 @@ class Supposition:
         keys = {*outcome.died, *outcome.revived, *outcome.lost, *imagined.switched}
         for justifications in (*outcome.lost.values(), *outcome.via.values()):
             keys.update(justifications)
-        refs = self._refs(keys)
+        names = self._names(keys)
 
         def named(keys: Iterable[int]) -> tuple[Ref, ...]:
-            return tuple(sorted(refs[key] for key in keys))
+            return history.refs(sorted([names[key] for key in keys]))
 
         def ids(keys: Iterable[int]) -> tuple[str, ...]:
-            return tuple(sorted(refs[key].id for key in keys))
+            return tuple(sorted([names[key][1] for key in keys]))
 
         return Report(
             op=op,
@@ -93,12 +96,12 @@ class Supposition:
             settled=history.settled(self._beliefs, self.draft.passed),
             survived_via=tuple(
                 Survivor(
-                    fact=refs[fact],
+                    fact=Ref.kept(*names[fact]),
                     via=ids(outcome.via[fact]),
                     lost=ids(outcome.lost[fact]),
-                    support=refs[outcome.support[fact]].id,
+                    support=names[outcome.support[fact]][1],
                 )
-                for fact in sorted(outcome.lost, key=refs.__getitem__)
+                for fact in sorted(outcome.lost, key=names.__getitem__)
             ),
             reason=None,
             by=None,
@@ -126,7 +129,7 @@ class Supposition:
                 supports[fact] = moved[1][1]
             if supports[fact] not in via[fact]:
                 raise CorruptStore(
-                    f"{self._refs([fact])[fact]} rests on nothing that fires.",
+                    f"{Ref.kept(*self._names([fact])[fact])} rests on nothing that fires.",
                     hint="Run tms verify; if only the cache is damaged, tms rebuild.",
                 )
         return Outcome(died, revived, lost, via, supports)
@@ -137,15 +140,18 @@ class Supposition:
         stopped = [key for _, key, off in graph.uses(out) if not off]
         stopped += sorted(imagined.off)
         stopped = list(dict.fromkeys(stopped))
-        fired = set(stopped)
-        for key, _, rank in graph.premises(stopped):
-            if rank is None:
-                fired.discard(key)
         lost: dict[int, list[int]] = {}
         supports: dict[int, int] = {}
         gone = set(out)
-        for key, fact, rank, support, _ in graph.conclusions([k for k in stopped if k in fired]):
-            if rank is not None and fact not in gone and support is not None:
+        stayed = [
+            (key, fact, support)
+            for key, fact, rank, support, _ in graph.conclusions(stopped)
+            if rank is not None and fact not in gone and support is not None
+        ]
+        needed = list(dict.fromkeys(key for key, _, _ in stayed))
+        silent = {key for key, _, rank in graph.premises(needed) if rank is None}
+        for key, fact, support in stayed:
+            if key not in silent:
                 lost.setdefault(fact, []).append(key)
                 supports[fact] = support
         return lost, supports
@@ -161,12 +167,13 @@ class Supposition:
                 fires.discard(key)
         return fires
 
-    def _refs(self, keys: Iterable[int]) -> dict[int, Ref]:
+    def _names(self, keys: Iterable[int]) -> dict[int, tuple[str, str]]:
+        """Return (kind, id) of nodes and justifications, also of new ones."""
         imagined = self._imagined
         names = self._beliefs.names(sorted(keys))
         names.update((key, node[:2]) for key, node in imagined.new.items())
         names.update((key, (JUSTIFICATION, id)) for key, id in imagined.justified.items())
-        return {key: Ref.kept(*names[key]) for key in keys}
+        return names
 
 
 def _supported(label: tuple[int, int | None] | None) -> bool:

@@ -2,25 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 from tms.clock import MILLI, Window, written
 from tms.models import Finding, Verification
 from tms.refs import JUSTIFICATION
+from tms.relabelling import Graph, Said
 from tms.store import Audit
 
 _EXAMPLES = 5
 _ALWAYS = -(2**63)
 """Before every time that a file can hold."""
-
-
-class _Justification(NamedTuple):
-    key: int
-    revision: int
-    premises: tuple[int, ...]
-    conclusions: tuple[int, ...]
 
 
 def verify(audit: Audit, revisions: int | None) -> Verification:
@@ -105,11 +98,10 @@ class _File:
         self._premises = _grouped(audit.rows("premise"))
         self._derives = _grouped(audit.rows("derive"))
         self._justifications = {
-            key: _Justification(
-                key, revision, self._premises.get(key, ()), self._derives.get(key, ())
-            )
+            key: Said(key, revision, self._premises.get(key, ()), self._derives.get(key, ()))
             for key, revision, _, _ in audit.rows("justification")
         }
+        self._graph = Graph(self._nodes, self._justifications)
         self._switches = list(audit.rows("switch"))
         self._transitions = list(audit.rows("transition"))
         self._validity: dict[int, list[tuple[int, Window]]] = {}
@@ -228,7 +220,7 @@ class _File:
             ],
         )
 
-    def _digest(self, item: _Justification, rule: str | None) -> bytes:
+    def _digest(self, item: Said, rule: str | None) -> bytes:
         premises = sorted(self._name(key) for key in item.premises)
         conclusions = sorted(self._name(key) for key in item.conclusions)
         said: list[object] = [premises, conclusions, rule]
@@ -285,12 +277,15 @@ class _File:
                 counts.append(f"revision {revision}")
             if revision in wanted:
                 idle = off | self._outside(revision, at * MILLI)
-                expected = self._fixpoint(revision, idle)
+                expected = self._graph.fixpoint(revision, idle)
                 wrong += [
                     f"{self._name(node)} at revision {revision}"
                     for node in sorted(expected ^ held.keys())
                 ]
-                unfounded += self._unfounded(revision, idle, held)
+                unfounded += [
+                    f"{self._name(node)} at revision {revision}"
+                    for node in self._graph.unfounded(revision, idle, held)
+                ]
         add = self._findings.add
         add("alternation", "a belief changes to what it was", alternation)
         add("believed", "the count of believed facts is off", counts)
@@ -305,68 +300,6 @@ class _File:
             if known and not known[-1].holds(instant):
                 outside.add(target)
         return outside
-
-    def _fixpoint(self, revision: int, off: set[int]) -> set[int]:
-        """Label from scratch (Dowling & Gallier 1984): count the premises that are missing."""
-        missing: dict[int, int] = {}
-        uses: dict[int, list[int]] = {}
-        held = {
-            key
-            for key, node in self._nodes.items()
-            if node[2] == "source" and node[3] <= revision and key not in off
-        }
-        arrived = list(held)
-        firing: list[int] = []
-        for item in self._justifications.values():
-            if item.revision > revision or item.key in off:
-                continue
-            missing[item.key] = len(item.premises)
-            for premise in item.premises:
-                uses.setdefault(premise, []).append(item.key)
-            if not item.premises:
-                firing.append(item.key)
-        while arrived or firing:
-            for node in arrived:
-                for key in uses.get(node, ()):
-                    missing[key] -= 1
-                    if missing[key] == 0:
-                        firing.append(key)
-            arrived = []
-            for key in firing:
-                for fact in self._justifications[key].conclusions:
-                    if fact not in held and fact not in off:
-                        held.add(fact)
-                        arrived.append(fact)
-            firing = []
-        return held
-
-    def _unfounded(
-        self, revision: int, off: set[int], held: dict[int, int | None]
-    ) -> Iterator[str]:
-        """Yield the IN nodes that the recorded supports do not carry down to sources and axioms."""
-        waiting: dict[int, int] = {}
-        resting: dict[int, list[int]] = {}
-        ready: list[int] = []
-        for node, support in held.items():
-            item = self._justifications.get(support) if support is not None else None
-            is_fact = node in self._nodes and self._nodes[node][2] == "fact"
-            if (item is None) == is_fact:
-                continue
-            if item is None:
-                ready.append(node)
-            elif item.key not in off and item.revision <= revision and node in item.conclusions:
-                waiting[node] = len(item.premises)
-                for premise in item.premises:
-                    resting.setdefault(premise, []).append(node)
-                if not item.premises:
-                    ready.append(node)
-        for node in ready:
-            for fact in resting.get(node, ()):
-                waiting[fact] -= 1
-                if waiting[fact] == 0:
-                    ready.append(fact)
-        for node in sorted(held.keys() - set(ready)):
-            yield f"{self._name(node)} at revision {revision}"
 
     def check_cache(self) -> None:
         held: dict[int, int | None] = {0: None}  # the cache has a row of key 0 in each table

@@ -27,6 +27,7 @@ class Imagined(Record):
     Args:
         connection: the file, in a snapshot.
         at: the revision on which the commit stands.
+        live: that is the head, and its cached labels may be used.
 
     Attributes:
         graph: what is on record at that revision.
@@ -39,14 +40,14 @@ class Imagined(Record):
         closed: the head that the commit would make; None if it is empty.
     """
 
-    def __init__(self, connection: Connection, at: int) -> None:
+    def __init__(self, connection: Connection, at: int, *, live: bool) -> None:
         super().__init__(connection)
         self._beliefs = beliefs = Beliefs(connection)
         overlay = connection.overlay
         self._base = beliefs.head(at, 0 if overlay is None else overlay.gained)
         self._windows = Windows(connection)
         audit = Audit(connection)
-        at_head = not connection.writing and overlay is None and beliefs.last_revision() == at
+        at_head = live and not connection.writing and overlay is None
         cached = at_head and audit.cache_stands()
         # Without its cache, the head is labelled as a commit would find it, with the cache mended.
         ranks = audit.ranks() if at_head and not cached else None
