@@ -16,6 +16,7 @@ from tms.answers import (
     Why,
     WhyNot,
 )
+from tms.collecting import uncollected
 from tms.errors import InvalidArgument
 from tms.interchange import additions
 from tms.models import Report
@@ -130,7 +131,7 @@ class Questions(Reader):
         what is switched off.
         """
         off, on, added = refs_of(retract), refs_of(unretract), additions(justify)
-        with self._connection.snapshot():
+        with self._connection.snapshot(), uncollected():
             at = self._at()
             for ref in (*off, *on):
                 self._named(ref, at)
@@ -161,7 +162,7 @@ class Questions(Reader):
         Cost: grows with all that is downstream, not with the file.
         """
         _check_limit("nodes", nodes, 0)
-        with self._connection.snapshot():
+        with self._connection.snapshot(), uncollected():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
             return consequences.impact(self._connection, asked, named, at, nodes=nodes)
