@@ -97,6 +97,43 @@ def test_an_earlier_commit_is_asked_as_it_was(memory: tms.Memory) -> None:
     assert late.survived_via[1].via == ("scan-22",)
 
 
+def test_a_view_names_the_same_support_whatever_is_written_later(memory: tms.Memory) -> None:
+    memory.source("S:0")
+    memory.justify("F:0", "S:0", id="j1")
+    memory.justify("F:6", "S:0", id="j2")
+    memory.justify("F:6", "F:0", id="j3")
+    memory.axiom("F:6", id="a5")
+    view = memory.as_of(recorded=memory.head)
+    preview = view.what_if(retract="justification:j2")
+    live = memory.what_if(retract="justification:j2")
+    memory.source("S:1")
+    assert view.what_if(retract="justification:j2") == preview
+    assert same(live.model_copy(update={"before": memory.head}), memory.retract("justification:j2"))
+    assert view.what_if(retract="justification:j2") == preview
+
+
+def test_rows_are_refused_in_the_order_in_which_a_load_refuses_them(memory: tms.Memory) -> None:
+    unknown, itself = ("Flag:1", "Typo:1"), ("Flag:1", "Flag:1")
+    with pytest.raises(tms.NoSuchNode):
+        memory.what_if(justify=[unknown, itself])
+    with pytest.raises(tms.InvalidJustification):
+        memory.what_if(justify=[itself, unknown])
+
+
+@pytest.mark.parametrize("limit", [2**31, 2**63, 2**200, "1", None, 1.0, True])
+def test_a_limit_out_of_range_is_refused_by_every_question(memory: tms.Memory, limit) -> None:
+    for ask in (memory.why, memory.why_not, memory.impact, memory.neighbourhood):
+        with pytest.raises(tms.InvalidArgument):
+            ask("Flag:14", nodes=limit)
+    for ask in (memory.environments, memory.cuts):
+        with pytest.raises(tms.InvalidArgument):
+            ask("Flag:14", limit=limit)
+    with pytest.raises(tms.InvalidArgument):
+        memory.critical(limit=limit)
+    with pytest.raises(tms.InvalidArgument):
+        memory.neighbourhood("Flag:14", depth=limit)
+
+
 def test_inside_a_batch_the_last_commit_is_asked(memory: tms.Memory) -> None:
     preview = memory.what_if(retract="Feed:1")
     with memory.batch():

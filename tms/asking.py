@@ -124,22 +124,25 @@ class Questions(Reader):
             InvalidContent: an object of ``justify`` does not fit.
             TMSError: whatever adding an object of ``justify`` would raise.
 
-        A commit that adds more than 20,000 rows may choose other supports than its preview names,
-        for the rest is settled after them.
+        A survivor may have several supports to rest on. A live memory names the one that the commit
+        would choose, unless that adds more than 20,000 rows, which are settled before the rest; a
+        view, and a memory in an open batch, name one that follows from the record alone.
 
         Cost: that of the commit. At another revision than the head it grows with all that rests on
         what is switched off.
         """
-        off, on, added = refs_of(retract), refs_of(unretract), additions(justify)
+        off, on, rows = refs_of(retract), refs_of(unretract), additions(justify)
         with self._connection.snapshot(), uncollected():
             at = self._at()
             for ref in (*off, *on):
                 self._named(ref, at)
-            supposed = Supposition(self._connection, at)
+            supposed = Supposition(self._connection, at, live=not self._viewed)
             supposed.draft.turn(off, on=False)
             supposed.draft.turn(on, on=True)
-            for add in added:
+            added = 0
+            for add in rows:
                 add(supposed.draft)
+                added += 1
             alone = {bool(off): "retract", bool(on): "unretract"}.get(True, "batch")
             return supposed.report("batch" if added or (off and on) else alone)
 
@@ -152,7 +155,7 @@ class Questions(Reader):
 
         Returns:
             The facts downstream, each with its fate, its depth and one shortest path; falsy if
-            nothing rests on it.
+            it reaches none.
 
         Raises:
             NoSuchNode, NoSuchJustification: it names nothing here.
@@ -165,7 +168,9 @@ class Questions(Reader):
         with self._connection.snapshot(), uncollected():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
-            return consequences.impact(self._connection, asked, named, at, nodes=nodes)
+            return consequences.impact(
+                self._connection, asked, named, at, nodes=nodes, live=not self._viewed
+            )
 
     def why_not(
         self, ref: object, *, depth: int | None = None, nodes: int = 1000, repairs: int = 10
@@ -230,9 +235,8 @@ class Questions(Reader):
 
         Cost: grows with the answer, and with the premises of the justifications in it.
         """
-        for name, limit, least in (("depth", depth, 0), ("nodes", nodes, 1)):
-            if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
-                raise InvalidArgument(f"{name} is {limit!r}.", hint=f"Give {least} or more.")
+        _check_limit("depth", depth, 0)
+        _check_limit("nodes", nodes, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -391,5 +395,8 @@ class View(Questions):
 
 
 def _check_limit(name: str, limit: object, least: int) -> None:
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < least:
-        raise InvalidArgument(f"{name} is {limit!r}.", hint=f"Give {least} or more.")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
+        raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")
+
+
+_MOST = 1_000_000_000

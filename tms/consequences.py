@@ -17,9 +17,11 @@ class _Way(NamedTuple):
     through: int | None
 
 
-def impact(connection: Connection, ref: Ref, named: Named, at: int, *, nodes: int) -> Impact:
+def impact(
+    connection: Connection, ref: Ref, named: Named, at: int, *, nodes: int, live: bool
+) -> Impact:
     """Return what retracting a node or a justification would do; see ``Questions.impact``."""
-    supposed = Supposition(connection, at)
+    supposed = Supposition(connection, at, live=live)
     supposed.draft.turn([ref], on=False)
     supposed.draft.seal("retract", None, None)
     outcome = supposed.outcome()

@@ -192,8 +192,8 @@ def blocks(rows: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
         start += BLOCK
 
 
-def additions(rows: Iterable[Any]) -> list[Callable[[Draft], object]]:
-    """Return what adds each of some rows to an open commit.
+def additions(rows: Iterable[Any]) -> Iterator[Callable[[Draft], object]]:
+    """Return what adds each of some rows to an open commit, read one by one.
 
     Args:
         rows: interchange objects, or pairs (conclusions, premises).
@@ -203,18 +203,19 @@ def additions(rows: Iterable[Any]) -> list[Callable[[Draft], object]]:
     """
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
         raise InvalidContent(f"not a list of interchange objects: {_short(rows)}.", hint=_FORMS)
-    found = []
-    for row in rows:
-        if isinstance(row, tuple) and len(row) == 2:
-            derives, premises = (list(map(str, refs_of(part))) for part in row)
-            row = {"justification": None, "derives": derives, "premises": premises}
-        parsed = _parsed(row)
-        if isinstance(parsed, _Retract | _Unretract):
-            raise InvalidContent(
-                f"this adds nothing: {_short(row)}.", hint="Give it as retract= or unretract=."
-            )
-        found.append(parsed.step().add)
-    return found
+    return map(_addition, rows)
+
+
+def _addition(row: Any) -> Callable[[Draft], object]:
+    if isinstance(row, tuple) and len(row) == 2:
+        derives, premises = (list(map(str, refs_of(part))) for part in row)
+        row = {"justification": None, "derives": derives, "premises": premises}
+    parsed = _parsed(row)
+    if isinstance(parsed, _Retract | _Unretract):
+        raise InvalidContent(
+            f"this adds nothing: {_short(row)}.", hint="Give it as retract= or unretract=."
+        )
+    return parsed.step().add
 
 
 def _parsed(row: Mapping[str, Any]) -> _Addition:

@@ -40,13 +40,15 @@ class Supposition:
     Args:
         connection: the file, in a snapshot.
         at: the revision.
+        live: it is what a commit made now would stand on, so the cached labels are what that would
+            find. Of a view the record alone is asked, so no later commit changes the answer.
     """
 
-    def __init__(self, connection: Connection, at: int) -> None:
+    def __init__(self, connection: Connection, at: int, *, live: bool) -> None:
         self._beliefs = Beliefs(connection)
         self._base = _head(self._beliefs, at)
         audit = Audit(connection)
-        at_head = not connection.writing and self._beliefs.last_revision() == at
+        at_head = live and not connection.writing
         cached = at_head and audit.cache_stands()
         # Without its cache, the head is labelled as a commit would find it, with the cache mended.
         ranks = audit.ranks() if at_head and not cached else None

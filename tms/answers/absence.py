@@ -60,8 +60,8 @@ class Lack(Model):
         since: the commit since which it is OUT: the one that put it OUT, or that declared it.
         was_in: it was IN before that.
         op, by, reason: of that commit.
-        because: what was switched off in that commit and took it OUT, up to 20; empty if it never
-            was IN, or if the limits left it out.
+        because: what was switched off in that commit under the support that it had, up to 20; empty
+            if it never was IN, or if the limits left it out.
         waiting: its justifications, as they were recorded, up to 20; one that fires is the first.
             Empty for a source.
     """
@@ -106,8 +106,8 @@ class WhyNot(Model):
             has no justification. Of a justification: those that it misses, and so on down.
         retracted: what is switched off among all that, the nearest first: sources, facts and
             justifications.
-        circles: ungrounded circles: facts that only wait for one another, or would only hold each
-            other up.
+        circles: ungrounded circles: facts in a circle of missing premises, with a justification
+            that waits for nothing but some of them, so that they would only hold each other up.
         repairs: the smallest sets of retracted sources any of which, brought back, would make it
             IN; the smallest first. Empty if no sources would.
         truncated: something was left out because of a limit.

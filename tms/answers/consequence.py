@@ -38,7 +38,7 @@ class Reached(Model):
 
 
 class Impact(Model):
-    """What retracting something would do to all that rests on it. Falsy when nothing rests on it.
+    """What retracting something would do to all that rests on it. Falsy when it reaches no fact.
 
     It iterates over the facts reached: by depth, then by (kind, id). ``died + survived +
     untouched + out_of_reach = believed``, whatever was left out of ``reached``.

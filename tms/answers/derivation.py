@@ -102,7 +102,7 @@ class Why(Model):
         lines = [line(f"{self.ref}  {self.status}")]
         lines += [f"  {part}" for step in self.steps for part in str(step).split("\n")]
         if not self:
-            lines.append("  nothing that fires derives it")
+            lines.append("  nothing that fires derives it; why_not tells what it waits for")
         if self.truncated:
             lines.append("  … truncated")
         return "\n".join(lines)

@@ -51,7 +51,7 @@ def _(why: Why) -> Sketch:
         if step.depth == 0 and step.ref != why.ref:
             sketch.edge(step.ref, why.ref, "premise")
     if not why:
-        sketch.notes.append("nothing that fires derives it")
+        sketch.notes.append("nothing that fires derives it; why_not tells what it waits for")
     if why.truncated:
         sketch.notes.append(_TRUNCATED)
     sketch.trees.append(Tree("", (why.ref,), forward=False))
@@ -226,11 +226,14 @@ def _(report: Report) -> Sketch:
         ("revived", report.revived),
         ("survived", report.survived_via),
     )
+    title = f"{report.op} {targets}".rstrip() if report.changed else f"{report.op}: nothing changed"
+    preview = report.changed and report.after is None
     sketch = Sketch(
-        f"{report.op} {targets}" if report.changed else f"{report.op}: nothing changed",
+        f"What if: {title}" if preview else title,
         [f"{word} {len(items):,}" for word, items in groups],
     )
-    sketch.notes += _as_of(report.after)
+    sketch.notes += ["a preview: nothing was done"] if preview else []
+    sketch.notes += _as_of(report.before if preview else report.after)
     if report.reason is not None or report.by is not None:
         sketch.notes.append(f"because: {report.reason or '-'} (by {report.by or '-'})")
     sketch.notes.append(f"believed {report.believed_before:,} → {report.believed_after:,}")
