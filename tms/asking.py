@@ -128,7 +128,7 @@ class Questions(Reader):
         would choose, unless that adds more than 20,000 rows, which are settled before the rest; a
         view, and a memory in an open batch, name one that follows from the record alone.
 
-        Cost: that of the commit; before the head, it grows with all that rests on what is turned off.
+        Cost: that of the commit; before the head, also of all that rests on what is turned off.
         """
         off, on, rows = refs_of(retract), refs_of(unretract), additions(justify)
         with self._connection.snapshot(), uncollected():
@@ -196,7 +196,7 @@ class Questions(Reader):
             InvalidRef: it is no ref.
             InvalidArgument: a limit is out of range.
 
-        Cost: grows with the answer and its premises; for the repairs, with all behind it that is OUT;
+        Cost: grows with the answer and its premises; for repairs, with all behind it that is OUT;
         where a commit switched off several things, also with what stood on them, up to 20 a node.
 
         Source: Doyle 1979, on what an OUT node waits for; Tarjan 1972, on the circles.
