@@ -158,9 +158,9 @@ def hostile(memory: tms.Memory) -> tms.Ref:
 
 _ENTITY = re.compile(r"#(\d+);")
 _LABEL = r'"((?:[^\W_]|[ ,]|#\d+;|<br/>)*)"'
-_NODE = re.compile(rf"(n\d+|told)(\(\[|\[|\{{\{{|\(){_LABEL}(\]\)|\]|\}}\}}|\))")
+_NODE = re.compile(rf"(n\d+|told)(\(\[|\[\[|\[|\{{\{{|\(){_LABEL}(\]\)|\]\]|\]|\}}\}}|\))")
 _LINK = re.compile(r"(n\d+) (-->|==>|-\. circular \.->|-\. lost \.->) (n\d+)")
-_PAIRS = {"([": "])", "[": "]", "{{": "}}", "(": ")"}
+_PAIRS = {"([": "])", "[[": "]]", "[": "]", "{{": "}}", "(": ")"}
 
 
 def read_mermaid(source: str) -> tuple[dict[str, str], list[tuple[str, str, str]]]:

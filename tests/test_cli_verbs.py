@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import sqlite3
 from contextlib import closing
 
@@ -161,17 +162,21 @@ def test_what_stands_around_something_is_told_as_far_as_asked(path):
 
 
 @pytest.mark.parametrize(
-    "verb", ["why", "why-not", "what-if", "impact", "neighbourhood", "report", "diff"]
+    "verb",
+    [
+        *("why", "why-not", "what-if", "impact", "neighbourhood", "report", "diff"),
+        *("environments", "origins", "cuts", "critical"),
+    ],
 )
 def test_an_answer_is_told_in_the_form_asked_for(path, verb):
-    args = [verb, *{"report": [], "diff": [FIRST]}.get(verb, ["Block:1"])]
+    args = [verb, *{"report": [], "critical": [], "diff": [FIRST]}.get(verb, ["Block:1"])]
     assert told(path, *args, "--format", "json") == told(path, *args, "--json")
     assert told(path, *args, "--format", "mermaid").startswith("flowchart LR\n")
     assert told(path, *args, "--format", "dot").startswith("digraph tms {\n")
     page = told(path, *args, "--format", "html")
     assert page.startswith("<!doctype html>\n")
     assert page.endswith("</html>\n")
-    assert "Block:1  " in told(path, *args, "--format", "text")
+    assert re.search("(Block|Feed):1  ", told(path, *args, "--format", "text"))
     both = run(path, *args, "--json", "--format", "html")
     assert (both.exit_code, both.stdout) == (2, "")
     assert json.loads(both.stderr)["message"] == "Give --json or --format, not both."

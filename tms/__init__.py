@@ -29,7 +29,6 @@ from tms.answers import (
     Why,
     WhyNot,
 )
-from tms.asking import View
 from tms.batch import Batch
 from tms.errors import (
     Busy,
@@ -68,6 +67,7 @@ from tms.models import (
     Verification,
 )
 from tms.refs import Anchor, Ref
+from tms.view import View
 
 __all__ = [
     "Anchor",

@@ -3,30 +3,25 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tms import absence, comparison, consequences, explain, grounding, history, vicinity
+from tms import absence, comparison, consequences, explain, history, vicinity
 from tms.answers import (
-    Critical,
-    Cuts,
     Diff,
-    Environments,
     Event,
     Impact,
     Neighbourhood,
-    Origins,
     Why,
     WhyNot,
 )
-from tms.clock import told
-from tms.errors import InvalidArgument
+from tms.collecting import uncollected
 from tms.interchange import additions
 from tms.models import Report
-from tms.reading import Reader, check_kind
+from tms.reading import check_limit
 from tms.refs import ref_of, refs_of
-from tms.store import Connection
+from tms.standing import Standing
 from tms.supposing import Supposition
 
 
-class Questions(Reader):
+class Questions(Standing):
     """What can be asked of a memory or a view beyond what is on record."""
 
     def report(self, anchor: str) -> Report:
@@ -89,8 +84,8 @@ class Questions(Reader):
         Source: Doyle 1979, on well-founded support.
         """
         if depth is not None:
-            _check_limit("depth", depth, 0)
-        _check_limit("nodes", nodes, 1)
+            check_limit("depth", depth, 0)
+        check_limit("nodes", nodes, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -128,11 +123,10 @@ class Questions(Reader):
         would choose, unless that adds more than 20,000 rows, which are settled before the rest; a
         view, and a memory in an open batch, name one that follows from the record alone.
 
-        Cost: that of the commit. At another revision than the head it grows with all that rests on
-        what is switched off.
+        Cost: that of the commit; before the head, also of all that rests on what is turned off.
         """
         off, on, rows = refs_of(retract), refs_of(unretract), additions(justify)
-        with self._connection.snapshot():
+        with self._connection.snapshot(), uncollected():
             at, now, standing = self._supposed()
             for ref in (*off, *on):
                 self._named(ref, at)
@@ -165,8 +159,8 @@ class Questions(Reader):
 
         Cost: grows with all that is downstream, not with the file.
         """
-        _check_limit("nodes", nodes, 0)
-        with self._connection.snapshot():
+        check_limit("nodes", nodes, 0)
+        with self._connection.snapshot(), uncollected():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
             return consequences.impact(
@@ -205,16 +199,15 @@ class Questions(Reader):
             InvalidRef: it is no ref.
             InvalidArgument: a limit is out of range.
 
-        Cost: grows with the answer and the premises named in it; for the repairs, with all behind
-        it that is OUT, whatever the limits; where a commit switched off several things, also with
-        what stood on them, up to 20 justifications for each of ``nodes``.
+        Cost: grows with the answer and its premises; for repairs, with all behind it that is OUT;
+        where a commit switched off several things, also with what stood on them, up to 20 a node.
 
         Source: Doyle 1979, on what an OUT node waits for; Tarjan 1972, on the circles.
         """
         if depth is not None:
-            _check_limit("depth", depth, 0)
-        _check_limit("nodes", nodes, 1)
-        _check_limit("repairs", repairs, 1)
+            check_limit("depth", depth, 0)
+        check_limit("nodes", nodes, 1)
+        check_limit("repairs", repairs, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -243,8 +236,8 @@ class Questions(Reader):
 
         Cost: grows with the answer, and with the premises of the justifications in it.
         """
-        _check_limit("depth", depth, 0)
-        _check_limit("nodes", nodes, 1)
+        check_limit("depth", depth, 0)
+        check_limit("nodes", nodes, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -266,147 +259,3 @@ class Questions(Reader):
         """
         with self._connection.snapshot():
             return comparison.diff(self._connection, a, b, self._recorded())
-
-    def environments(self, ref: object, *, limit: int = 100) -> Environments:
-        """Return the minimal sets of sources and axioms each of which supports it on its own.
-
-        The smallest come first, equal ones by their refs. An axiom stands in them as its
-        justification. A source that is IN has one environment, itself; the environments of a
-        justification are those of its premises together. What is OUT has none.
-
-        Args:
-            ref: a Ref, a model that has one, or ``"kind:id"``.
-            limit: at most so many sets.
-
-        Returns:
-            The sets, all of a size before the next size begins. ``truncated`` if there may be
-            more: because of the limit, or because the effort is bounded, as there can be
-            exponentially many. What is IN has at least one of them in any case.
-
-        Raises:
-            NoSuchNode, NoSuchJustification: it names nothing here.
-            InvalidRef: it is no ref.
-            InvalidArgument: the limit is out of range.
-
-        Cost: grows with all that stands behind it; the effort to find the sets is bounded.
-
-        Source: the labels of de Kleer 1986.
-        """
-        _check_limit("limit", limit, 1)
-        with self._connection.snapshot():
-            at, asked = self._at(), ref_of(ref)
-            named = self._named(asked, at)
-            return grounding.environments(self._connection, asked, named, at, limit)
-
-    def origins(self, ref: object) -> Origins:
-        """Return how many independent origins it has: environments of which no two share a source.
-
-        Axioms may be shared.
-
-        Args:
-            ref: a Ref, a model that has one, or ``"kind:id"``.
-
-        Returns:
-            A largest family of such environments, and how many they are. ``truncated`` if there
-            may be a larger one: the environments are looked at up to 1000, and the search among
-            them is bounded.
-
-        Raises:
-            NoSuchNode, NoSuchJustification: it names nothing here.
-            InvalidRef: it is no ref.
-
-        Cost: grows with all that stands behind it; the effort to find the family is bounded.
-
-        Source: set packing, Karp 1972; environments, de Kleer 1986.
-        """
-        with self._connection.snapshot():
-            at, asked = self._at(), ref_of(ref)
-            return grounding.origins(self._connection, asked, self._named(asked, at), at)
-
-    def cuts(self, ref: object, *, limit: int = 100) -> Cuts:
-        """Return the minimal sets of sources whose loss would take it OUT, all else as it is.
-
-        The smallest come first, equal ones by their refs. A source that is IN has one cut, itself;
-        a justification stops to fire with the cuts of its premises. What stands on axioms alone
-        has none, and what is OUT has none.
-
-        Args:
-            ref: a Ref, a model that has one, or ``"kind:id"``.
-            limit: at most so many sets.
-
-        Returns:
-            The sets, all of a size before the next size begins. ``truncated`` if there may be
-            more: because of the limit, or because the effort is bounded. One is given in any case,
-            if there is one.
-
-        Raises:
-            NoSuchNode, NoSuchJustification: it names nothing here.
-            InvalidRef: it is no ref.
-            InvalidArgument: the limit is out of range.
-
-        Cost: grows with all that stands behind it; the effort to find the sets is bounded.
-
-        Source: minimal cut sets of fault trees; the mirror image of the labels of de Kleer 1986.
-        """
-        _check_limit("limit", limit, 1)
-        with self._connection.snapshot():
-            at, asked = self._at(), ref_of(ref)
-            named = self._named(asked, at)
-            return grounding.cuts(self._connection, asked, named, at, limit)
-
-    def critical(self, kind: str | None = None, *, limit: int = 20) -> Critical:
-        """Return the sources by how many facts would go OUT if each alone were retracted.
-
-        Those with the most come first, equal ones by (kind, id); those without which no fact would
-        go OUT are left out.
-
-        Args:
-            kind: only sources of this kind.
-            limit: at most so many.
-
-        Returns:
-            The sources, ``truncated`` if the limit left some out.
-
-        Raises:
-            InvalidRef: there can be no such kind.
-            InvalidArgument: the limit is out of range.
-
-        Cost: reads the whole memory once; then grows with all that is IN, once for each block of
-        sources that fits into 100 MB.
-        """
-        check_kind(kind)
-        _check_limit("limit", limit, 1)
-        with self._connection.snapshot():
-            return grounding.critical(self._connection, kind, self._at(), limit)
-
-
-class View(Questions):
-    """A memory as it was at a recorded commit, as it is at an instant, or both. It only reads."""
-
-    _viewed = True
-
-    def __init__(self, connection: Connection, revision: int, instant: int | None) -> None:
-        super().__init__(connection)
-        self._seen = revision, instant
-
-    def _revision(self) -> int:
-        return self._seen[0]
-
-    def _instant(self) -> int | None:
-        return self._seen[1]
-
-    def _unknown(self) -> str:
-        return "Check the spelling; it may have been declared after this anchor."
-
-    def __repr__(self) -> str:
-        revision, instant = self._seen
-        valid = "" if instant is None else f", valid {told(instant)}"
-        return f"<tms view of {self._connection.path} at revision {revision}{valid}>"
-
-
-def _check_limit(name: str, limit: object, least: int) -> None:
-    if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
-        raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")
-
-
-_MOST = 1_000_000_000

@@ -6,7 +6,6 @@ from types import TracebackType
 from typing import Self
 
 from tms import history
-from tms.asking import View
 from tms.clock import (
     MILLI,
     Clock,
@@ -17,6 +16,7 @@ from tms.errors import InvalidArgument
 from tms.refs import Anchor
 from tms.store import open_file
 from tms.verbs import Verbs
+from tms.view import View
 
 
 def open(

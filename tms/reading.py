@@ -318,3 +318,16 @@ def _read_cursor(cursor: str) -> tuple[Anchor, int | None, str | None, Ref, bool
 
 def _seal(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=8, person=b"tms scan").digest()
+
+
+def check_limit(name: str, limit: object, least: int) -> None:
+    """Refuse what can be no limit.
+
+    Raises:
+        InvalidArgument: it is no whole number from ``least`` to a thousand million.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
+        raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")
+
+
+_MOST = 1_000_000_000

@@ -7,7 +7,7 @@ import click
 
 import tms
 from tms.cli.options import at_option, format_option, kind_option, reader, ref
-from tms.cli.output import tell, tell_as
+from tms.cli.output import tell_as
 from tms.cli.program import Command, Door, verb
 from tms.content import parsed
 
@@ -75,48 +75,52 @@ def _limit_option(default: int) -> Callable[[Command], Command]:
 @ref
 @_limit_option(100)
 @at_option
-def environments(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+@format_option
+def environments(door: Door, *, ref: str, limit: int, at: str | None, form: str | None) -> None:
     """List the sets of sources that each support REF alone.
 
     They are minimal; axioms stand in them as their justifications.
     """
     with door.open() as memory:
-        tell(reader(memory, at).environments(ref, limit=limit), as_json=as_json)
+        tell_as(reader(memory, at).environments(ref, limit=limit), form)
 
 
 @verb
 @ref
 @at_option
-def origins(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
+@format_option
+def origins(door: Door, *, ref: str, at: str | None, form: str | None) -> None:
     """Count the origins of REF that share no source."""
     with door.open() as memory:
-        tell(reader(memory, at).origins(ref), as_json=as_json)
+        tell_as(reader(memory, at).origins(ref), form)
 
 
 @verb
 @ref
 @_limit_option(100)
 @at_option
-def cuts(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+@format_option
+def cuts(door: Door, *, ref: str, limit: int, at: str | None, form: str | None) -> None:
     """List the sets of sources whose loss would take REF out.
 
     They are minimal.
     """
     with door.open() as memory:
-        tell(reader(memory, at).cuts(ref, limit=limit), as_json=as_json)
+        tell_as(reader(memory, at).cuts(ref, limit=limit), form)
 
 
 @verb
 @kind_option
 @_limit_option(20)
 @at_option
-def critical(door: Door, *, kind: str | None, limit: int, at: str | None, as_json: bool) -> None:
+@format_option
+def critical(door: Door, *, kind: str | None, limit: int, at: str | None, form: str | None) -> None:
     """Rank sources by the facts that would die without each.
 
     Each is taken to be retracted alone.
     """
     with door.open() as memory:
-        tell(reader(memory, at).critical(kind, limit=limit), as_json=as_json)
+        tell_as(reader(memory, at).critical(kind, limit=limit), form)
 
 
 @verb

@@ -11,6 +11,7 @@ id can neither move the cursor nor pass for another line, and whatever a format 
 is escaped in the manner of the format. The JSON forms have them exactly.
 """
 
+from tms.render import sets as _sets  # noqa: F401 # registers its kinds of answers
 from tms.render.diagram import dot, mermaid
 from tms.render.page import html
 from tms.render.sketch import MOST, Edge, Picture, Spot, Tree

@@ -60,6 +60,7 @@ _SHAPES: dict[Role, tuple[str, str]] = {
     "fact": ("[", "]"),
     "justification": ("{{", "}}"),
     "node": ("(", ")"),
+    "set": ("[[", "]]"),
 }
 _STYLES = {
     "in": "fill:#e3f4e8,stroke:#1c7c3c,color:#10231a",
@@ -148,6 +149,7 @@ _FORMS: dict[Role, str] = {
     "fact": "box",
     "justification": "ellipse",
     "node": "note",
+    "set": "tab",
 }
 
 

@@ -39,6 +39,9 @@ const drawing = (() => {
       const c = h / 5;
       return svg("path", { d: `M${c} 0H${w - c}L${w} ${c}V${h - c}L${w - c} ${h}H${c}L0 ${h - c}V${c}Z` });
     }
+    if (role === "set") {
+      return svg("path", { d: `M0 0H${w}V${h}H0ZM5 0V${h}M${w - 5} 0V${h}` });
+    }
     return svg("rect", { width: w, height: h, rx: role === "fact" ? 4 : h / 2 });
   };
 
@@ -173,6 +176,7 @@ const drawing = (() => {
     fact: "fact",
     justification: "justification",
     node: "source or fact: the answer does not tell which",
+    set: "all of these together",
   };
   for (const [role, text] of Object.entries(ROLES)) {
     if (has((node) => node.role === role)) sign(sampleNode(role, "untold"), text);

@@ -11,8 +11,9 @@ from tms.refs import JUSTIFICATION, is_digest
 MOST = 2000
 """How many nodes a picture shows unless it is told otherwise."""
 
-Role = Literal["source", "fact", "justification", "node"]
-"""What a node is; ``node`` is a source or a fact, where the answer does not tell which."""
+Role = Literal["source", "fact", "justification", "node", "set"]
+"""What a node is; ``node`` is a source or a fact, where the answer does not tell which, and ``set``
+all of some nodes together."""
 
 Kind = Literal["premise", "supports", "derives", "circular", "lost"]
 """What an edge says. From a node to a justification: ``premise``. From a justification to a fact:

@@ -34,18 +34,18 @@ def sketched(answer: object) -> Sketch:
     """Return all that an answer shows."""
     raise InvalidArgument(
         f"there is no picture of a {type(answer).__name__}.",
-        hint="Give what why, why_not, impact, neighbourhood, report or diff returned.",
+        hint="Give the answer to a question: what why, why_not, impact, diff … returned.",
     )
 
 
-_TRUNCATED = "the answer was cut at a limit: there is more"
+TRUNCATED = "the answer was cut at a limit: there is more"
 
 
 @sketched.register
 def _(why: Why) -> Sketch:
     sketch = Sketch(f"Why {why.ref} is {why.status}")
     sketch.spot(why.ref, status=why.status.value, marks=["asked"])
-    sketch.notes += _as_of(why.at)
+    sketch.notes += as_of(why.at)
     for step in why:
         _step(sketch, step)
         if step.depth == 0 and step.ref != why.ref:
@@ -53,7 +53,7 @@ def _(why: Why) -> Sketch:
     if not why:
         sketch.notes.append("nothing that fires derives it; why_not tells what it waits for")
     if why.truncated:
-        sketch.notes.append(_TRUNCATED)
+        sketch.notes.append(TRUNCATED)
     sketch.trees.append(Tree("", (why.ref,), forward=False))
     return sketch
 
@@ -77,7 +77,7 @@ def _step(sketch: Sketch, step: Step) -> None:
 def _(why_not: WhyNot) -> Sketch:
     sketch = Sketch(f"Why {why_not.ref} is {why_not.status}")
     sketch.spot(why_not.ref, status=why_not.status.value, marks=["asked"])
-    sketch.notes += _as_of(why_not.at)
+    sketch.notes += as_of(why_not.at)
     for lack in why_not:
         details = {
             "OUT since": f"{lack.since}" + ("" if lack.was_in else " (it never was IN)"),
@@ -105,7 +105,7 @@ def _(why_not: WhyNot) -> Sketch:
     if why_not and not why_not.repairs:
         sketch.notes.append("no sources to bring back would make it IN")
     if why_not.truncated:
-        sketch.notes.append(_TRUNCATED)
+        sketch.notes.append(TRUNCATED)
     sketch.trees.append(Tree("", (why_not.ref,), forward=False))
     return sketch
 
@@ -126,7 +126,7 @@ def _(impact: Impact) -> Sketch:
     source = bool(impact.reached) and impact.reached[0].ref != impact.ref
     role: Role = "source" if source else "node"
     sketch.spot(impact.ref, role, "OUT", marks=["asked", "retracted"])
-    sketch.notes += _as_of(impact.at)
+    sketch.notes += as_of(impact.at)
     counts = (
         ("die", impact.died),
         ("survive", impact.survived),
@@ -149,7 +149,7 @@ def _(impact: Impact) -> Sketch:
                 sketch.edge(str(item.previous), item.through, "premise")
         _kept(sketch, item.ref, item.via, item.lost)
     if impact.truncated:
-        sketch.notes.append(_TRUNCATED)
+        sketch.notes.append(TRUNCATED)
     sketch.trees.append(Tree("", (impact.ref,), forward=True))
     return sketch
 
@@ -179,14 +179,14 @@ def _(near: Neighbourhood) -> Sketch:
     sketch = Sketch(f"What stands around {near.ref}")
     sketch.spot(near.ref, status=near.status.value, marks=["asked"])
     steps = f"{near.depth:,} justification{'s' * (near.depth != 1)}"
-    sketch.notes += [*_as_of(near.at), f"within {steps}, whether they fire or not"]
+    sketch.notes += [*as_of(near.at), f"within {steps}, whether they fire or not"]
     supports = {node.ref: node.support for node in near}
     for node in near:
         _near(sketch, node)
     for link in near.justifications:
         _link(sketch, link, supports)
     if near.truncated:
-        sketch.notes.append(_TRUNCATED)
+        sketch.notes.append(TRUNCATED)
     sketch.trees.append(Tree("what it rests on", (near.ref,), forward=False))
     sketch.trees.append(Tree("what rests on it", (near.ref,), forward=True))
     return sketch
@@ -233,7 +233,7 @@ def _(report: Report) -> Sketch:
         [f"{word} {len(items):,}" for word, items in groups],
     )
     sketch.notes += ["a preview: nothing was done"] if preview else []
-    sketch.notes += _as_of(report.before if preview else report.after)
+    sketch.notes += as_of(report.before if preview else report.after)
     if report.reason is not None or report.by is not None:
         sketch.notes.append(f"because: {report.reason or '-'} (by {report.by or '-'})")
     sketch.notes.append(f"believed {report.believed_before:,} → {report.believed_after:,}")
@@ -293,7 +293,8 @@ def _some(refs: Sequence[Ref]) -> str:
     return " and ".join(chain(filter(None, [", ".join(refs[:3])]), more))
 
 
-def _as_of(at: Anchor | None) -> list[str]:
+def as_of(at: Anchor | None) -> list[str]:
+    """Return the note that tells which commit was asked about."""
     return [] if at is None else [f"as of {at}"]
 
 
