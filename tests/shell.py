@@ -16,6 +16,9 @@ ROOT = Path(__file__).parents[1]
 FIRST = "r1:0000000000000001:2026-07-21T10:00:00.000Z"
 """The first commit in the memory of ``kept``."""
 
+COPY = "a copy beside the memory"
+"""Stands for the path of one, where nothing is yet."""
+
 NEEDED = {
     "source": ["Feed:2"],
     "fact": ["Flag:2"],
@@ -35,6 +38,7 @@ NEEDED = {
     "cuts": ["Block:1"],
     "neighbourhood": ["Flag:1"],
     "diff": [FIRST],
+    "backup": [COPY],
     "import": ["-"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""
@@ -51,6 +55,10 @@ def kept(path):
 
 def run(path, *args, input=None):
     """Run a verb on a file, in this process; a traceback fails the test."""
+    if COPY in args:
+        copy = Path(f"{path}.copy")
+        copy.unlink(missing_ok=True)
+        args = [str(copy) if arg == COPY else arg for arg in args]
     result = CliRunner().invoke(main, ["--db", str(path), *args], input=input, env={"TMS_DB": None})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception

@@ -39,9 +39,17 @@ MODELS = {
     "critical": tms.Critical,
     "neighbourhood": tms.Neighbourhood,
     "diff": tms.Diff,
+    "backup": tms.Backup,
+    "doctor": tms.Health,
     "import": tms.Loaded,
     "verify": tms.Verification,
 }
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """What a verb writes by a path that is not absolute is written there."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
@@ -53,7 +61,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
     assert set(VERBS) == {
         *("init", "source", "fact", "justify", "axiom", "retract", "unretract", "revise"),
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
-        *("why-not", "what-if", "impact"),
+        *("why-not", "what-if", "impact", "backup", "doctor"),
         *("environments", "origins", "cuts", "critical", "neighbourhood"),
         *("scan", "import", "verify", "rebuild", "demo"),
     }

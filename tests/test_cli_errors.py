@@ -9,6 +9,12 @@ import tms
 from tms.cli.program import exit_status
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """What a verb writes by a path that is not absolute is written there."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def path(tmp_path):
     return kept(tmp_path / "memory.db")

@@ -56,7 +56,9 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         memory.load([]),
         memory.load([{"fact": "F:1"}]),
     ]
-    path = tmp_path_factory.mktemp("models") / "memory.db"
+    folder = tmp_path_factory.mktemp("models")
+    path = folder / "memory.db"
+    found += [memory.backup(folder / "copy.db"), memory.doctor()]
     with tms.open(path) as other:
         fill(other)
         found += [other.stats()]

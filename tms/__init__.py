@@ -7,6 +7,7 @@ was believed at any commit.
 """
 
 from tms.answers import (
+    Backup,
     Bearing,
     Because,
     Commit,
@@ -15,6 +16,7 @@ from tms.answers import (
     Diff,
     Environments,
     Event,
+    Health,
     Impact,
     Lack,
     Link,
@@ -71,6 +73,7 @@ from tms.view import View
 
 __all__ = [
     "Anchor",
+    "Backup",
     "Batch",
     "Bearing",
     "Because",
@@ -84,6 +87,7 @@ __all__ = [
     "Environments",
     "Event",
     "Finding",
+    "Health",
     "Impact",
     "InvalidAnchor",
     "InvalidArgument",

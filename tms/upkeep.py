@@ -1,8 +1,10 @@
 """What a memory does for its own file: check it, mend it, count what is in it."""
 
 from collections.abc import Callable
+from os import PathLike, fsdecode
 
-from tms import history
+from tms import history, keeping
+from tms.answers import Backup, Health
 from tms.asking import Questions
 from tms.batch import Writer
 from tms.clock import Clock
@@ -78,6 +80,50 @@ class Upkeep(Questions):
     def _alone(self) -> None:
         if self._writer.draft is not None:
             raise Misuse("a batch is open.", hint="Do this before or after the batch.")
+
+    def backup(self, path: str | PathLike[str]) -> Backup:
+        """Copy the whole memory into another file, of the last commit, safe beside writers.
+
+        The copy has its name only when it is complete and on disk; a crash leaves at most a file
+        that ends in ``.part``. It opens like any memory, and has the same anchors.
+
+        Args:
+            path: where nothing is yet.
+
+        Returns:
+            What was copied: its path, its head, its size.
+
+        Raises:
+            InvalidArgument: it is no path, or something is there.
+            NoSuchFile: there is no such folder.
+            StoreFailed: the disk refused; nothing was left.
+            Misuse: a batch is open.
+
+        Cost: grows with the file. A writer is never held up; a commit made meanwhile by another
+        process makes the copy begin anew.
+        """
+        if not isinstance(path, (str, PathLike)) or not (name := fsdecode(path)) or "\0" in name:
+            raise InvalidArgument(f"the path is {path!r:.80}.", hint="Give the path of a file.")
+        self._alone()
+        with self._connection.translated():
+            return keeping.backup(self._connection, name)
+
+    def doctor(self) -> Health:
+        """Say how the file and the SQLite in use fare: damage, settings, log, disk, known bugs.
+
+        It looks at pages, not at beliefs; ``verify`` does that.
+
+        Returns:
+            The health: truthy when there is nothing to mend, else with findings.
+
+        Raises:
+            Misuse: a batch is open.
+
+        Cost: grows with the file, once.
+        """
+        self._alone()
+        with self._connection.snapshot():
+            return keeping.doctor(self._connection, self._audit.complaints())
 
     def stats(self) -> Stats:
         """Count what the memory holds. Grows with the file, slowly."""

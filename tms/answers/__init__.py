@@ -5,10 +5,12 @@ from tms.answers.consequence import Impact, Reached
 from tms.answers.derivation import Because, Step, Why
 from tms.answers.difference import Diff, Revalidated, Revised
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
+from tms.answers.keeping import Backup, Health
 from tms.answers.life import Commit, Event
 from tms.answers.vicinity import Link, Near, Neighbourhood
 
 __all__ = [
+    "Backup",
     "Bearing",
     "Because",
     "Commit",
@@ -17,6 +19,7 @@ __all__ = [
     "Diff",
     "Environments",
     "Event",
+    "Health",
     "Impact",
     "Lack",
     "Link",

@@ -130,6 +130,29 @@ def scan(
 
 
 @verb
+def doctor(door: Door, *, as_json: bool) -> int:
+    """Say how the file and the SQLite in use fare.
+
+    Exit status 1 tells that there is something to mend.
+    """
+    with door.open(read_only=True) as memory:
+        health = memory.doctor()
+        tell(health, as_json=as_json)
+    return 0 if health else FAILED
+
+
+@verb
+@click.argument("path", metavar="FILE")
+def backup(door: Door, *, path: str, as_json: bool) -> None:
+    """Copy the whole memory into FILE, where nothing is yet.
+
+    It is safe while others write, and FILE is there only when it is complete.
+    """
+    with door.open(read_only=True) as memory:
+        tell(memory.backup(path), as_json=as_json)
+
+
+@verb
 @click.option(
     "--revisions",
     type=click.IntRange(min=1),

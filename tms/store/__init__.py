@@ -16,8 +16,10 @@ from tms.store.between import Between
 from tms.store.causes import Causes, Change
 from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
+from tms.store.copying import back_up
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
+from tms.store.health import Condition, condition
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
@@ -35,6 +37,7 @@ __all__ = [
     "Bound",
     "Causes",
     "Change",
+    "Condition",
     "Cone",
     "Connection",
     "Crossed",
@@ -53,6 +56,8 @@ __all__ = [
     "Standing",
     "Support",
     "Windows",
+    "back_up",
+    "condition",
     "open_file",
     "versions",
 ]

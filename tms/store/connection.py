@@ -122,9 +122,11 @@ class Connection:
 
     def end(self) -> None:
         """End a transaction that only read."""
-        with translated(self.path):
+        try:
             self.sql.execute("COMMIT")
-        self._touched = False
+            self._touched = False
+        except sqlite3.Error:  # what was read is damaged; there is nothing to keep
+            self.rollback()
 
     def rollback(self) -> None:
         """End the transaction and drop it. SQLite may have done so by itself already."""
