@@ -17,16 +17,16 @@ from tms.answers import (
     WhyNot,
 )
 from tms.clock import told
-from tms.errors import InvalidArgument
 from tms.interchange import additions
+from tms.lasting import Lasting
 from tms.models import Report
-from tms.reading import Reader, check_kind
+from tms.reading import check_kind, check_limit
 from tms.refs import ref_of, refs_of
 from tms.store import Connection
 from tms.supposing import Supposition
 
 
-class Questions(Reader):
+class Questions(Lasting):
     """What can be asked of a memory or a view beyond what is on record."""
 
     def report(self, anchor: str) -> Report:
@@ -89,8 +89,8 @@ class Questions(Reader):
         Source: Doyle 1979, on well-founded support.
         """
         if depth is not None:
-            _check_limit("depth", depth, 0)
-        _check_limit("nodes", nodes, 1)
+            check_limit("depth", depth, 0)
+        check_limit("nodes", nodes, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -165,7 +165,7 @@ class Questions(Reader):
 
         Cost: grows with all that is downstream, not with the file.
         """
-        _check_limit("nodes", nodes, 0)
+        check_limit("nodes", nodes, 0)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -212,9 +212,9 @@ class Questions(Reader):
         Source: Doyle 1979, on what an OUT node waits for; Tarjan 1972, on the circles.
         """
         if depth is not None:
-            _check_limit("depth", depth, 0)
-        _check_limit("nodes", nodes, 1)
-        _check_limit("repairs", repairs, 1)
+            check_limit("depth", depth, 0)
+        check_limit("nodes", nodes, 1)
+        check_limit("repairs", repairs, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -243,8 +243,8 @@ class Questions(Reader):
 
         Cost: grows with the answer, and with the premises of the justifications in it.
         """
-        _check_limit("depth", depth, 0)
-        _check_limit("nodes", nodes, 1)
+        check_limit("depth", depth, 0)
+        check_limit("nodes", nodes, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -292,7 +292,7 @@ class Questions(Reader):
 
         Source: the labels of de Kleer 1986.
         """
-        _check_limit("limit", limit, 1)
+        check_limit("limit", limit, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -348,7 +348,7 @@ class Questions(Reader):
 
         Source: minimal cut sets of fault trees; the mirror image of the labels of de Kleer 1986.
         """
-        _check_limit("limit", limit, 1)
+        check_limit("limit", limit, 1)
         with self._connection.snapshot():
             at, asked = self._at(), ref_of(ref)
             named = self._named(asked, at)
@@ -375,7 +375,7 @@ class Questions(Reader):
         sources that fits into 100 MB.
         """
         check_kind(kind)
-        _check_limit("limit", limit, 1)
+        check_limit("limit", limit, 1)
         with self._connection.snapshot():
             return grounding.critical(self._connection, kind, self._at(), limit)
 
@@ -402,11 +402,3 @@ class View(Questions):
         revision, instant = self._seen
         valid = "" if instant is None else f", valid {told(instant)}"
         return f"<tms view of {self._connection.path} at revision {revision}{valid}>"
-
-
-def _check_limit(name: str, limit: object, least: int) -> None:
-    if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
-        raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")
-
-
-_MOST = 1_000_000_000

@@ -297,6 +297,19 @@ def check_kind(kind: str | None) -> None:
     Ref.of(kind, "-")
 
 
+def check_limit(name: str, limit: object, least: int) -> None:
+    """Refuse what is no limit, or out of range.
+
+    Raises:
+        InvalidArgument: it is not from ``least`` to a billion.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
+        raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")
+
+
+_MOST = 1_000_000_000
+
+
 def _cursor(
     anchor: Anchor | None, instant: int | None, kind: str | None, last: Ref, *, viewed: bool
 ) -> str:
