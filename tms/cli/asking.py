@@ -107,6 +107,32 @@ def cuts(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> 
 
 
 @verb
+@ref
+@_limit_option(1000)
+@at_option
+def periods(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+    """List the periods in which REF holds in the world.
+
+    They are told as known at the commit; of a justification, when it fires.
+    """
+    with door.open() as memory:
+        tell(reader(memory, at).periods(ref, limit=limit), as_json=as_json)
+
+
+@verb
+@ref
+@_limit_option(1000)
+@at_option
+def believed_during(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+    """List between which commits REF was believed.
+
+    Of a justification, between which commits it fired.
+    """
+    with door.open() as memory:
+        tell(reader(memory, at).believed_during(ref, limit=limit), as_json=as_json)
+
+
+@verb
 @kind_option
 @_limit_option(20)
 @at_option
