@@ -262,6 +262,7 @@ def test_what_is_believed_during_is_told_by_commits() -> None:
         assert fired.spans == found.spans[:2]
         then = memory.as_of(recorded=went)
         assert then.believed_during("F:1").spans == (tms.Span(since=came, until=went),)
+        assert then.believed_during("justification:j").spans == found.spans[:1]
         assert then.believed_during("justification:j").at == went
         memory.fact("F:2")
         assert not memory.believed_during("F:2")

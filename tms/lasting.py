@@ -131,7 +131,7 @@ def _signed(turns: list[tuple[int, bool]]) -> Iterator[tuple[int, int]]:
 
 
 def _worked(connection: Connection, named: Named, at: int) -> Iterator[tuple[int, int]]:
-    """Yield when a justification was switched, and when it was on record within its window."""
+    """Yield when a justification was on record and on, and when within its window."""
     beliefs = Beliefs(connection)
     yield named.revision, 1
     on = 1
@@ -144,9 +144,9 @@ def _worked(connection: Connection, named: Named, at: int) -> Iterator[tuple[int
         return beliefs.revision_at(-(-instant // MILLI) - 1, at) + 1
 
     start, end = Windows(connection).of(named.key, at)
-    opened = named.revision if start is None else max(named.revision, first(start))
+    opened = 0 if start is None else first(start)
     closed = at + 1 if end is None else first(end)
-    if opened < min(closed, at + 1):
+    if opened < closed:
         yield opened, 1
         if closed <= at:
             yield closed, -1
