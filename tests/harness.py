@@ -18,6 +18,7 @@ import pytest
 from commands import Command, Maker, Turn
 from differing import check_diffs
 from lacking import check_because
+from lasting import check_spans
 from oracle import Said, Snapshot, Target, Told, by_ref, told
 from player import Player
 from questioning import check_questions
@@ -312,6 +313,7 @@ class Harness(Player):
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
         check_diffs(memory, revisions, self.names)
+        check_spans(memory, revisions[-1], revisions, self.names)
         for ref in self.world.head.nodes:
             self._check_life(ref, ref)
         for said, ref in self.names.items():

@@ -34,6 +34,8 @@ NEEDED = {
     "origins": ["Block:1"],
     "cuts": ["Block:1"],
     "neighbourhood": ["Flag:1"],
+    "periods": ["Flag:1"],
+    "believed-during": ["Flag:1"],
     "diff": [FIRST],
     "import": ["-"],
 }

@@ -38,6 +38,8 @@ MODELS = {
     "cuts": tms.Cuts,
     "critical": tms.Critical,
     "neighbourhood": tms.Neighbourhood,
+    "periods": tms.Periods,
+    "believed-during": tms.BelievedDuring,
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
@@ -55,6 +57,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
         *("why-not", "what-if", "impact"),
         *("environments", "origins", "cuts", "critical", "neighbourhood"),
+        *("periods", "believed-during"),
         *("scan", "import", "verify", "rebuild", "demo"),
     }
 

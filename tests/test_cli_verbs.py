@@ -53,6 +53,27 @@ def test_a_memory_is_kept_by_its_verbs(tmp_path):
     assert len(json.loads(told(path, "verify", "--all", "--json"))["revisions"]) == 9
 
 
+def test_how_long_something_holds_and_was_believed(path):
+    declared = json.loads(told(path, "believed-during", "Flag:1", "--json"))["spans"][0]["since"]
+    with tms.open(path) as memory:
+        memory.source("Scan:1", valid_to="2020-01-01T00:00:00Z")
+        memory.justify("Flag:2", ["Scan:1", "Feed:1"])
+    before = told(path, "head").strip()
+    assert told(path, "periods", "Flag:2") == "Flag:2  holds\n  until 2020-01-01T00:00:00Z\n"
+    assert told(path, "periods", "Flag:1") == "Flag:1  holds\n  always\n"
+    told(path, "retract", "Feed:1")
+    after = told(path, "head").strip()
+    assert told(path, "periods", "Flag:2") == "Flag:2  holds\n  never\n"
+    assert "  until 2020" in told(path, "periods", "Flag:2", "--at", before)
+    assert told(path, "believed-during", "Flag:2") == "Flag:2  was IN\n  never\n"
+    spans = f"  since {declared} until {after}\n"
+    assert told(path, "believed-during", "Flag:1") == f"Flag:1  was IN\n{spans}"
+    then = told(path, "believed-during", "Flag:1", "--at", before)
+    assert then == f"Flag:1  was IN\n  since {declared}\n"
+    assert run(path, "periods", "No:1").exit_code == 3
+    assert run(path, "believed-during", "Flag:1", "--limit", "0").exit_code == 2
+
+
 def test_the_past_is_read_at_an_anchor(path):
     before = told(path, "head").strip()
     told(path, "retract", "Feed:1")

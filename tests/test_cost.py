@@ -44,6 +44,11 @@ HOT = {
     "origins": lambda m: m.origins("State:0-0000001"),
     "cuts": lambda m: m.cuts("State:0-0000001"),
     "neighbourhood": lambda m: m.neighbourhood("State:0-0000001", depth=2),
+    "periods": lambda m: (m.periods("State:0-0000001"), m.periods("justification:pod/0/2")),
+    "believed_during": lambda m: (
+        m.believed_during("State:0-0000001"),
+        m.believed_during("justification:pod/0/2"),
+    ),
     "diff": lambda m: m.diff(m.report(m.head).before, m.head),
     "as_of": lambda m: m.as_of(recorded=m.head).believes("Pod:0000"),
     "log": lambda m: list(m.log(after=m.head)),

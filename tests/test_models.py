@@ -46,6 +46,12 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         timed.believes("F:1")
         report = timed.settle()
         found += [report, *report.settled, diff := timed.diff(revised.before, revised.after)]
+        found += [
+            when := timed.periods("F:1"),
+            *when,
+            spans := timed.believed_during("F:1"),
+            *spans,
+        ]
         found += [*diff.revalidated, *timed.history("S:1"), timed.get("S:1"), timed.why_not("F:1")]
     critical = memory.as_of(recorded=anchors[7]).critical()
     found += [critical, *critical, memory.critical("Flag")]

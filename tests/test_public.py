@@ -97,6 +97,7 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
     view, memory = ({name for name, _ in own(kind)} for kind in (tms.View, tms.Memory))
     assert view <= memory
     assert view >= {
+        "believed_during",
         "believes",
         "critical",
         "cuts",
@@ -110,6 +111,7 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "log",
         "origins",
         "neighbourhood",
+        "periods",
         "report",
         "scan",
         "what_if",

@@ -297,6 +297,19 @@ def check_kind(kind: str | None) -> None:
     Ref.of(kind, "-")
 
 
+def check_limit(name: str, limit: object, least: int) -> None:
+    """Refuse what is no limit, or out of range.
+
+    Raises:
+        InvalidArgument: it is not from ``least`` to a billion.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
+        raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")
+
+
+_MOST = 1_000_000_000
+
+
 def _cursor(
     anchor: Anchor | None, instant: int | None, kind: str | None, last: Ref, *, viewed: bool
 ) -> str:
@@ -318,16 +331,3 @@ def _read_cursor(cursor: str) -> tuple[Anchor, int | None, str | None, Ref, bool
 
 def _seal(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=8, person=b"tms scan").digest()
-
-
-def check_limit(name: str, limit: object, least: int) -> None:
-    """Refuse what can be no limit.
-
-    Raises:
-        InvalidArgument: it is no whole number from ``least`` to a thousand million.
-    """
-    if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
-        raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")
-
-
-_MOST = 1_000_000_000

@@ -4,6 +4,7 @@ from tms.answers.absence import Lack, Waiting, WhyNot
 from tms.answers.consequence import Impact, Reached
 from tms.answers.derivation import Because, Step, Why
 from tms.answers.difference import Diff, Revalidated, Revised
+from tms.answers.duration import BelievedDuring, Period, Periods, Span
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
 from tms.answers.life import Commit, Event
 from tms.answers.vicinity import Link, Near, Neighbourhood
@@ -11,6 +12,7 @@ from tms.answers.vicinity import Link, Near, Neighbourhood
 __all__ = [
     "Bearing",
     "Because",
+    "BelievedDuring",
     "Commit",
     "Critical",
     "Cuts",
@@ -23,9 +25,12 @@ __all__ = [
     "Near",
     "Neighbourhood",
     "Origins",
+    "Period",
+    "Periods",
     "Reached",
     "Revalidated",
     "Revised",
+    "Span",
     "Step",
     "Waiting",
     "Why",

@@ -7,7 +7,7 @@ import click
 
 import tms
 from tms.cli.options import at_option, format_option, kind_option, reader, ref
-from tms.cli.output import tell_as
+from tms.cli.output import tell, tell_as
 from tms.cli.program import Command, Door, verb
 from tms.content import parsed
 
@@ -107,6 +107,32 @@ def cuts(door: Door, *, ref: str, limit: int, at: str | None, form: str | None) 
     """
     with door.open() as memory:
         tell_as(reader(memory, at).cuts(ref, limit=limit), form)
+
+
+@verb
+@ref
+@_limit_option(1000)
+@at_option
+def periods(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+    """List the periods in which REF holds in the world.
+
+    They are told as known at the commit; of a justification, when it fires.
+    """
+    with door.open() as memory:
+        tell(reader(memory, at).periods(ref, limit=limit), as_json=as_json)
+
+
+@verb
+@ref
+@_limit_option(1000)
+@at_option
+def believed_during(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+    """List between which commits REF was believed.
+
+    Of a justification, between which commits it fired.
+    """
+    with door.open() as memory:
+        tell(reader(memory, at).believed_during(ref, limit=limit), as_json=as_json)
 
 
 @verb

@@ -25,7 +25,7 @@ def holding(door: Door, *, kind: str | None, at: str | None, as_json: bool) -> N
 @ref
 @at_option
 def show(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
-    """Show all that is known of one source, fact or justification."""
+    """Show what is known of one source, fact or justification."""
     with door.open() as memory:
         tell(reader(memory, at).get(ref), as_json=as_json)
 

@@ -3,9 +3,9 @@
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
-moved in a commit; ``around`` and ``cone`` read what is near a node and all that stands behind it,
-``adjacency`` walks the graph at a revision, ``imagined`` takes in a commit that is not made;
-``audit`` reads all of it.
+moved in a commit, ``turns`` when something came and went; ``around`` and ``cone`` read what is near
+a node and all that stands behind it, ``adjacency`` walks the graph at a revision, ``imagined``
+takes in a commit that is not made; ``audit`` reads all of it.
 """
 
 from tms.store.adjacency import Adjacency
@@ -22,6 +22,7 @@ from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
 from tms.store.record import Crossed, Head, Named, Record
+from tms.store.turns import Turns
 from tms.store.windows import Bound, Windows
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "SqlNetwork",
     "Standing",
     "Support",
+    "Turns",
     "Windows",
     "open_file",
     "versions",

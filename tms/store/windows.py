@@ -1,5 +1,6 @@
 """When things hold in the world, as known at a revision."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
@@ -27,6 +28,14 @@ _BOUNDS = "SELECT {}, {}".format(
     _LAST_BOUND.format(":instant"),
     _LAST_BOUND.format("(SELECT 1000 * at FROM commits WHERE revision = :at)"),
 )
+
+_NEWEST = """
+SELECT v.target, v.valid_from, v.valid_to
+FROM json_each(:keys) AS e CROSS JOIN validity AS v ON v.target = e.value
+WHERE v.revision = (
+    SELECT max(revision) FROM validity AS u WHERE u.target = e.value AND u.revision <= :at
+)
+"""
 
 _LIFE = """
 SELECT revision, valid_from, valid_to FROM validity
@@ -63,6 +72,15 @@ class Windows:
             (target, at),
         ).fetchone()
         return ALWAYS if row is None else Window(*row)
+
+    def of_all(self, targets: Iterable[int], at: int) -> dict[int, Window]:
+        """Return when targets hold, as known at a revision; those without a window are left out.
+
+        One statement, a seek for each target.
+        """
+        values = {"keys": str(sorted(targets)), "at": at}
+        rows = self._sql.execute(_NEWEST, values)
+        return {target: Window(start, end) for target, start, end in rows}
 
     def bounds(self, instant: int, at: int) -> tuple[int, int]:
         """Return the last bound of any window up to an instant, and up to the time of a commit.
