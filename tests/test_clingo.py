@@ -4,6 +4,7 @@ What a memory has on record is a definite logic program, which has one stable mo
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from random import Random
 
 import clingo
@@ -17,17 +18,24 @@ import tms
 WORLDS = 240
 
 
-def program(memory: tms.Memory, justifications: Iterable[tms.Ref]) -> str:
-    """Write a memory as rules over quoted refs; its switches are facts of the program."""
+def outside(item: tms.Node | tms.Justification, now: datetime) -> bool:
+    start, end = item.valid_from, item.valid_to
+    return (start is not None and now < start) or (end is not None and end <= now)
+
+
+def program(
+    memory: tms.Memory, justifications: Iterable[tms.Ref], now: datetime = datetime.max
+) -> str:
+    """Write a memory as rules over quoted refs; switches and windows are facts of the program."""
     rules = ["believed(N) :- source(N), not off(N)."]
     off = ["nothing"]
     for node in memory.scan().items:
         rules.append(f"{node.role}({quoted(node.ref)}).")
-        if node.retracted:
+        if node.retracted or outside(node, now):
             off.append(quoted(node.ref))
     for ref in justifications:
         said = memory.get(ref)
-        if said.retracted:
+        if said.retracted or outside(said, now):
             off.append(quoted(ref))
         needs = [f"believed({quoted(premise)})" for premise in said.premises]
         for fact in said.derives:
@@ -64,7 +72,7 @@ def test_what_holds_is_the_one_stable_model_of_the_record(start: int) -> None:
             for _ in range(4):
                 head = player.world.head
                 player.play(maker.pick((maker.turn(head, 3), maker.command(head))))
-                found = models(program(player.memory, player.names.values()))
+                found = models(program(player.memory, player.names.values(), player.clock()))
                 assert found == [list(player.memory.holding())]
 
 
