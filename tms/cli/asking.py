@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 import tms
-from tms.cli.options import at_option, format_option, kind_option, reader, ref
+from tms.cli.options import Seen, at_option, format_option, kind_option, reader, ref
 from tms.cli.output import tell, tell_as
 from tms.cli.program import Command, Door, verb
 from tms.content import parsed
@@ -25,7 +25,7 @@ from tms.content import parsed
 @at_option
 @format_option
 def why(
-    door: Door, *, ref: str, depth: int | None, nodes: int, at: str | None, form: str | None
+    door: Door, *, ref: str, depth: int | None, nodes: int, at: Seen | None, form: str | None
 ) -> None:
     """Show what REF rests on, down to sources and axioms."""
     with door.open() as memory:
@@ -51,7 +51,7 @@ def why(
 @at_option
 @format_option
 def neighbourhood(
-    door: Door, *, ref: str, depth: int, nodes: int, at: str | None, form: str | None
+    door: Door, *, ref: str, depth: int, nodes: int, at: Seen | None, form: str | None
 ) -> None:
     """Show what stands around REF, whether it fires or not.
 
@@ -75,7 +75,7 @@ def _limit_option(default: int) -> Callable[[Command], Command]:
 @ref
 @_limit_option(100)
 @at_option
-def environments(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+def environments(door: Door, *, ref: str, limit: int, at: Seen | None, as_json: bool) -> None:
     """List the sets of sources that each support REF alone.
 
     They are minimal; axioms stand in them as their justifications.
@@ -87,7 +87,7 @@ def environments(door: Door, *, ref: str, limit: int, at: str | None, as_json: b
 @verb
 @ref
 @at_option
-def origins(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
+def origins(door: Door, *, ref: str, at: Seen | None, as_json: bool) -> None:
     """Count the origins of REF that share no source."""
     with door.open() as memory:
         tell(reader(memory, at).origins(ref), as_json=as_json)
@@ -97,7 +97,7 @@ def origins(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @ref
 @_limit_option(100)
 @at_option
-def cuts(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> None:
+def cuts(door: Door, *, ref: str, limit: int, at: Seen | None, as_json: bool) -> None:
     """List the sets of sources whose loss would take REF out.
 
     They are minimal.
@@ -110,7 +110,7 @@ def cuts(door: Door, *, ref: str, limit: int, at: str | None, as_json: bool) -> 
 @kind_option
 @_limit_option(20)
 @at_option
-def critical(door: Door, *, kind: str | None, limit: int, at: str | None, as_json: bool) -> None:
+def critical(door: Door, *, kind: str | None, limit: int, at: Seen | None, as_json: bool) -> None:
     """Rank sources by the facts that would die without each.
 
     Each is taken to be retracted alone.
@@ -137,7 +137,7 @@ def what_if(
     refs: tuple[str, ...],
     unretract: tuple[str, ...],
     rows: tuple[str, ...],
-    at: str | None,
+    at: Seen | None,
     form: str | None,
 ) -> None:
     """Report what retracting each REF would do, without doing it.
@@ -177,7 +177,7 @@ _JUSTIFY = """Write for instance --justify '{"derives": "Flag:1", "premises": ["
 )
 @at_option
 @format_option
-def impact(door: Door, *, ref: str, nodes: int, at: str | None, form: str | None) -> None:
+def impact(door: Door, *, ref: str, nodes: int, at: Seen | None, form: str | None) -> None:
     """Show what rests on REF and would die or survive without it."""
     with door.open() as memory:
         tell_as(reader(memory, at).impact(ref, nodes=nodes), form)
@@ -211,7 +211,7 @@ def why_not(
     depth: int | None,
     nodes: int,
     repairs: int,
-    at: str | None,
+    at: Seen | None,
     form: str | None,
 ) -> None:
     """Show what REF waits for, down to what was switched off."""
