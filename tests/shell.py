@@ -35,6 +35,7 @@ NEEDED = {
     "cuts": ["Block:1"],
     "neighbourhood": ["Flag:1"],
     "diff": [FIRST],
+    "anchor-at": ["2026-07-21T12:00:00Z"],
     "import": ["-"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""

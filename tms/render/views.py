@@ -263,7 +263,8 @@ def _(report: Report) -> Sketch:
         sketch.spot(survivor.fact, "fact", "IN", marks=["survived"], group=3)
         _kept(sketch, survivor.fact, survivor.via, survivor.lost, survivor.support, group=3)
     for ref, passed in _passed(report.settled):
-        sketch.spot(ref, marks=[f"{item.cause} {iso(item.at)}" for item in passed], group=4)
+        details = {"at": ", ".join(iso(item.at) for item in passed)}
+        sketch.spot(ref, marks=[item.cause for item in passed], group=4, details=details)
     _told(sketch, ((title, [_ref(item) for item in items]) for title, items in groups))
     return sketch
 
