@@ -100,6 +100,12 @@ LATER = ["--valid-from", "2026-07-21T15:30:00.000001+05:30"]
             "error[content-conflict]: Feed:1 is valid always, not until 2027-01-01T00:00:00Z.",
             "To change that, tms revise",
         ),
+        (
+            ["holding", "--at", "2026-07-21T10:00:00Z"],
+            2,
+            "error[invalid-anchor]: an instant is not an anchor: '2026-07-21T10:00:00Z'.",
+            "tms anchor-at gives the last by then.",
+        ),
         (["anchor-at", "now"], 2, "error[invalid-window]: not an instant: 'now'.", "an offset"),
         (
             ["status", "--valid", "2027-01-01T00:00:00Z"],
