@@ -31,6 +31,21 @@ class Clock:
         return now
 
 
+class Hand:
+    """A clock that stands until it is set: ``clock.now = ...``."""
+
+    def __init__(self, now: datetime = NOON) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def days(number: float) -> datetime:
+    """Return the instant so many days after noon."""
+    return NOON + timedelta(days=number)
+
+
 def fill(memory: tms.Memory) -> None:
     """Record something of every kind: each table gets rows, each change of belief happens."""
     feed = memory.source("Feed:1", content={"rows": 1})

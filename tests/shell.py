@@ -37,6 +37,7 @@ NEEDED = {
     "periods": ["Flag:1"],
     "believed-during": ["Flag:1"],
     "diff": [FIRST],
+    "anchor-at": ["2026-07-21T12:00:00Z"],
     "import": ["-"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""

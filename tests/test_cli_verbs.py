@@ -3,6 +3,7 @@ import os
 import re
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
@@ -330,3 +331,91 @@ def test_a_demo_that_does_not_come_out_as_told_fails(tmp_path, monkeypatch):
     result = run(tmp_path / "kept.db", "demo")
     assert result.exit_code == 1
     assert "WRONG: all is believed exactly as before the retraction" in result.stdout
+
+
+def test_windows_are_given_revised_and_looked_into(path):
+    told(path, "source", "Trial:1", "--valid-from", "2020-01-01T05:30+05:30")
+    told(path, "fact", "Flag:2", "--valid-to", "2999-01-01T00:00:00Z")
+    named = ["--from", "Trial:1", "--id", "j3", "--valid-to", "2030-01-01T00:00:00.000001Z"]
+    shown = json.loads(told(path, "justify", "Flag:2", *named, "--json"))
+    assert (shown["validFrom"], shown["validTo"]) == (None, "2030-01-01T00:00:00.000001Z")
+    told(path, "axiom", "Policy:1", "--id", "p", "--valid-from", "2998-01-01T00:00:00Z")
+    assert "  valid      from 2020-01-01T00:00:00Z\n" in told(path, "show", "Trial:1")
+    for time, status in (
+        ("2019-12-31T23:59:59.999999Z", "OUT"),
+        ("2020-01-01T00:00:00Z", "IN"),
+        ("2030-01-01T00:00:00Z", "IN"),
+        ("2030-01-01T00:00:00.000001Z", "OUT"),
+    ):
+        assert told(path, "status", "Flag:2", "--valid", time) == f"{status}\n"
+    assert told(path, "status", "Policy:1") == "OUT\n"
+    assert told(path, "holding", "--valid", "2998-01-01T00:00:00Z", "--kind", "Policy") != ""
+    head = told(path, "head").strip()
+    changed = told(path, "revise", "Trial:1", "--valid-to", "2021-01-01T00:00:00Z", "--by", "me")
+    assert "died       1\n    Flag:2\n" in changed
+    assert told(path, "status", "Flag:2", "--valid", "2020-06-01T00:00:00Z") == "IN\n"
+    seen = ["--valid", "2025-01-01T00:00:00Z"]
+    assert told(path, "status", "Flag:2", *seen) == "OUT\n"
+    assert told(path, "status", "Flag:2", *seen, "--at", head) == "IN\n"
+    assert "Trial:1  source  not valid" in told(path, "why-not", "Flag:2", *seen)
+    assert "Trial:1  source, OUT, not valid" in told(path, "neighbourhood", "Flag:2", *seen)
+    assert "no difference" not in told(path, "diff", head)
+    told(path, "revise", "Trial:1", "--valid-from", "open", "--valid-to", "open")
+    assert "  valid " not in told(path, "show", "Trial:1")
+    assert run(path, "revise", "Trial:1").exit_code == 2
+
+
+@pytest.mark.parametrize("verb", ["source", "fact", "justify", "axiom"])
+def test_a_window_that_cannot_be_makes_no_file(tmp_path, verb):
+    given = ["Flag:1", "--from", "Feed:1"] if verb == "justify" else ["Flag:1"]
+    for bounds in (
+        ["--valid-from", "2026-07-21T12:00:00Z", "--valid-to", "2026-07-21T12:00:00Z"],
+        ["--valid-from", "2026-07-21T12:00:00"],
+        ["--valid-to", "2026-07-21"],
+    ):
+        result = run(tmp_path / "new.db", verb, *given, *bounds)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith("error[invalid-window]: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_expired_is_committed_once_and_a_time_finds_its_commit(tmp_path):
+    path = tmp_path / "memory.db"
+    with tms.open(path, clock=lambda: datetime(2026, 7, 21, 10, tzinfo=UTC)) as memory:
+        memory.source("Feed:1", valid_to="2026-07-22T00:00:00Z")
+        memory.justify("Flag:1", "Feed:1", id="j1")
+    assert told(path, "status", "Flag:1") == "OUT\n"
+    assert told(path, "head") == told(path, "anchor-at", "2026-07-21T10:00:00.000Z")
+    assert told(path, "anchor-at", "2026-07-21T09:59:59.999999Z") == "no commit by then\n"
+    report = told(path, "settle", "--reason", "nightly", "--by", "cron")
+    assert report.startswith("settle\n  because    nightly  (by cron)\n")
+    assert "settled    1\n    Feed:1  expired 2026-07-22T00:00:00Z\n" in report
+    assert "died       1\n    Flag:1\n" in report
+    assert told(path, "settle") == "settle: nothing changed; 0 facts believed\n"
+    assert told(path, "anchor-at", "9999-12-31T23:59:59Z") == told(path, "head")
+
+
+def test_lines_of_a_file_have_windows(tmp_path):
+    rows = [
+        {"source": "S:1", "valid_from": "2026-01-01T00:00:00+02:00", "valid_to": None},
+        {"fact": "F:1", "valid_to": "2026-03-01T00:00:00Z"},
+        {"justification": "j", "premises": "S:1", "derives": "F:1"},
+        {"axiom": "P:1", "id": "p", "valid_from": "2026-02-01T00:00:00Z"},
+    ]
+    path = tmp_path / "memory.db"
+    told(path, "import", "-", input="\n".join(map(json.dumps, rows)))
+    assert told(path, "import", "-", input="\n".join(map(json.dumps, rows))) != ""
+    assert len(told(path, "log", "--json").splitlines()) == 1
+    assert told(path, "holding", "--valid", "2026-01-31T00:00:00Z") == "F:1\n"
+    assert told(path, "holding", "--valid", "2026-02-01T00:00:00Z") == "F:1\nP:1\n"
+    assert told(path, "holding", "--valid", "2026-03-01T00:00:00Z") == "P:1\n"
+    for valid_from, code in (
+        ("2026-01-01", "invalid-window"),
+        (1767225600, "invalid-content"),
+        ("2999-01-01T00:00:00Z", "content-conflict"),
+    ):
+        row = json.dumps({"source": "S:1", "valid_from": valid_from})
+        result = run(path, "import", "-", input=f"\n{row}\n")
+        assert result.stderr.startswith(f"error[{code}]: line 2: ")
+    again = run(path, "import", "-", input='{"source": "S:2", "valid_at": "2026-01-01T00:00:00Z"}')
+    assert (again.exit_code, again.stdout) == (2, "")

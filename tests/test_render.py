@@ -54,6 +54,7 @@ def drawings(memory, story):
         "history": render.events(memory.history(demo.FEED)),
         "history-of-fact": render.events(memory.history(service)),
         "verify": render.drawn(story.verification),
+        **timed(),
     }
 
 
@@ -61,11 +62,35 @@ def axiom_of(memory):
     return memory.get(demo.POLICY).support
 
 
+def timed():
+    """Return drawings of what has a window."""
+    noon = datetime(2026, 7, 21, 12, tzinfo=UTC)
+    clock = Ticking()
+    with tms.open(":memory:", clock=clock) as memory:
+        memory.source("Feed:1", valid_from=noon - timedelta(days=1), valid_to=noon)
+        memory.source("Scan:1", valid_from=noon - timedelta(microseconds=1))
+        memory.justify("Flag:1", "Feed:1", id="j1", valid_to="2027-01-01T00:00:00Z")
+        memory.justify("Late:1", "Scan:1", id="j2")
+        memory.revise("Scan:1", valid_from=None, valid_to=noon + timedelta(days=1))
+        memory.revise("Scan:1", valid_from=noon, valid_to=None, reason="it is permanent")
+        memory.revise("Feed:1", valid_from=None)
+        clock.now = noon
+        settled = memory.settle(reason="nightly", by="cron")
+        return {
+            "report-of-what-expired": render.drawn(settled),
+            "show-source-with-window": render.drawn(memory.get("Feed:1")),
+            "show-justification-with-window": render.drawn(memory.get("justification:j1")),
+            "history-of-windows": render.events(memory.history("Scan:1")),
+        }
+
+
 NAMES = sorted(
     [
         *("report", "report-of-revival", "report-of-nothing", "log", "holding", "scan"),
         *("scan-page", "show-source", "show-fact", "show-justification", "show-axiom"),
         *("history", "history-of-fact", "verify"),
+        *("report-of-what-expired", "show-source-with-window", "show-justification-with-window"),
+        "history-of-windows",
     ]
 )
 

@@ -184,6 +184,12 @@ def iso(at: datetime) -> str:
     return at.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
+def period(start: datetime | None, end: datetime | None) -> str:
+    """Write a window in words; empty if it is open on both sides."""
+    bounds = (("from", start), ("until", end))
+    return " ".join(f"{word} {iso(bound)}" for word, bound in bounds if bound is not None)
+
+
 def told(at: int) -> str:
     """Write microseconds since 1970 as ISO 8601 in UTC, with as many decimals as it needs."""
     return iso(moment(at))

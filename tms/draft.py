@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tms.clock import ALWAYS, Window, told
+from tms.clock import ALWAYS, Window, moment, period
 from tms.errors import (
     ContentConflict,
     InvalidJustification,
@@ -370,10 +370,8 @@ class Draft:
 
 
 def _between(window: Window) -> str:
-    start, end = (None if bound is None else told(bound) for bound in window)
-    if start is None and end is None:
-        return "always"
-    return " ".join(filter(None, [start and f"from {start}", end and f"until {end}"]))
+    start, end = (None if bound is None else moment(bound) for bound in window)
+    return period(start, end) or "always"
 
 
 def _short(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from tms.clock import iso as written
+from tms.clock import iso, period
 from tms.content import line
 from tms.refs import Anchor, Ref
 
@@ -28,12 +28,8 @@ def _more(before: str, items: Sized, most: int | None) -> str:
 
 
 def _window(valid_from: datetime | None, valid_to: datetime | None) -> list[str]:
-    bounds = [
-        f"{word} {written(bound)}"
-        for word, bound in (("from", valid_from), ("until", valid_to))
-        if bound is not None
-    ]
-    return [f"  valid      {' '.join(bounds)}"] if bounds else []
+    told = period(valid_from, valid_to)
+    return [f"  valid      {told}"] if told else []
 
 
 class Model(BaseModel):
@@ -174,7 +170,7 @@ class Settled(Model):
     at: datetime
 
     def __str__(self) -> str:
-        return line(f"{self.ref}  {self.cause} {written(self.at)}")
+        return line(f"{self.ref}  {self.cause} {iso(self.at)}")
 
 
 class Report(Model):

@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from typing import Any, Literal
 
-from tms.clock import iso
+from tms.clock import period
 from tms.content import line
 from tms.models import Model
 from tms.refs import Anchor, Ref
@@ -65,6 +65,12 @@ class Event(Model):
     valid_to: datetime | None = None
     because: tuple[Ref, ...] = ()
 
+    @property
+    def valid(self) -> str:
+        """The window it was given then, in words; empty if it was given none."""
+        told = period(self.valid_from, self.valid_to)
+        return told or ("always" if self.what == "valid" else "")
+
     def __str__(self) -> str:
         parts = [f"{self.anchor}  {self.what:<11}"]
         if self.support is not None:
@@ -73,9 +79,8 @@ class Event(Model):
             parts.append(f"because of {', '.join(self.because)}")
         if self.content is not None:
             parts.append(json.dumps(self.content, ensure_ascii=False))
-        for word, bound in (("from", self.valid_from), ("until", self.valid_to)):
-            if bound is not None:
-                parts.append(f"{word} {iso(bound)}")
+        if told := self.valid:
+            parts.append(told)
         if self.reason is not None:
             parts.append(self.reason)
         if self.by is not None:

@@ -4,7 +4,7 @@ import click
 
 import tms
 from tms import render
-from tms.cli.options import at_option, format_option, kind_option, reader, ref
+from tms.cli.options import Seen, at_option, format_option, kind_option, reader, ref, time
 from tms.cli.output import tell, tell_as, tell_each
 from tms.cli.program import FAILED, Door, verb
 
@@ -12,7 +12,7 @@ from tms.cli.program import FAILED, Door, verb
 @verb
 @kind_option
 @at_option
-def holding(door: Door, *, kind: str | None, at: str | None, as_json: bool) -> None:
+def holding(door: Door, *, kind: str | None, at: Seen | None, as_json: bool) -> None:
     """List the facts that are believed, by kind and id.
 
     With --json a JSON text a line.
@@ -24,7 +24,7 @@ def holding(door: Door, *, kind: str | None, at: str | None, as_json: bool) -> N
 @verb
 @ref
 @at_option
-def show(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
+def show(door: Door, *, ref: str, at: Seen | None, as_json: bool) -> None:
     """Show what is known of one source, fact or justification."""
     with door.open() as memory:
         tell(reader(memory, at).get(ref), as_json=as_json)
@@ -33,13 +33,13 @@ def show(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @verb
 @click.argument("ref", metavar="[REF]", required=False)
 @at_option
-def status(door: Door, *, ref: str | None, at: str | None, as_json: bool) -> None:
+def status(door: Door, *, ref: str | None, at: Seen | None, as_json: bool) -> None:
     """Say whether REF is IN or OUT, or count what is on record.
 
     It counts if there is no REF. A justification is IN while it fires.
     """
     if ref is None and at is not None:
-        raise click.UsageError("--at needs a REF.")
+        raise click.UsageError(f"{at.options} needs a REF.")
     with door.open() as memory:
         tell(memory.stats() if ref is None else reader(memory, at).status(ref), as_json=as_json)
 
@@ -56,9 +56,21 @@ def head(door: Door, *, as_json: bool) -> None:
 
 
 @verb
+@click.argument("moment", metavar="TIME", callback=time())
+def anchor_at(door: Door, *, moment: str, as_json: bool) -> None:
+    """Print the anchor of the last commit at or before TIME.
+
+    If there is none it says so, with --json by null.
+    """
+    with door.open() as memory:
+        found = memory.anchor_at(moment)
+        tell("no commit by then" if found is None and not as_json else found, as_json=as_json)
+
+
+@verb
 @click.option("--after", metavar="ANCHOR", help="Only the commits after this one.")
 @at_option
-def log(door: Door, *, after: str | None, at: str | None, as_json: bool) -> None:
+def log(door: Door, *, after: str | None, at: Seen | None, as_json: bool) -> None:
     """List the commits, oldest first.
 
     With --json a commit a line.
@@ -82,7 +94,7 @@ def report(door: Door, *, anchor: str | None, form: str | None) -> None:
 @verb
 @ref
 @at_option
-def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
+def history(door: Door, *, ref: str, at: Seen | None, as_json: bool) -> None:
     """List what happened to one source, fact or justification.
 
     With --json an event a line.
@@ -96,7 +108,7 @@ def history(door: Door, *, ref: str, at: str | None, as_json: bool) -> None:
 @click.argument("b", metavar="[ANCHOR]", required=False)
 @at_option
 @format_option
-def diff(door: Door, *, a: str, b: str | None, at: str | None, form: str | None) -> None:
+def diff(door: Door, *, a: str, b: str | None, at: Seen | None, form: str | None) -> None:
     """Tell how two commits differ, in either direction.
 
     Without a second ANCHOR it is compared with the last commit.
@@ -118,7 +130,7 @@ def diff(door: Door, *, a: str, b: str | None, at: str | None, form: str | None)
 @click.option("--after", metavar="CURSOR", help="Where the page before ended.")
 @at_option
 def scan(
-    door: Door, *, kind: str | None, limit: int, after: str | None, at: str | None, as_json: bool
+    door: Door, *, kind: str | None, limit: int, after: str | None, at: Seen | None, as_json: bool
 ) -> None:
     """Print a page of all sources and facts, IN or OUT.
 

@@ -21,6 +21,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from tms.answers import Commit, Diff, Event, Impact
+from tms.clock import period
 from tms.content import line
 from tms.models import Justification, Node, Page, Report, Status, Verification
 from tms.refs import JUSTIFICATION, Anchor, Ref
@@ -67,6 +68,12 @@ def _(report: Report) -> RenderableType:
             branch.add(Text(f"lost  {line(', '.join(survivor.lost))}", style="dim"))
         _leave_out(tree, report.survived_via)
         parts.append(tree)
+    if report.settled:
+        tree = Tree(Text(f"settled {len(report.settled):,}"))
+        for item in report.settled[:_MOST]:
+            tree.add(Text(line(item)))
+        _leave_out(tree, report.settled)
+        parts.append(tree)
     return Group(*parts)
 
 
@@ -88,6 +95,8 @@ def _(node: Node) -> RenderableType:
         text = json.dumps(node.content, ensure_ascii=False, indent=2)
         facts.add_row("content", Text("\n".join(map(line, text.split("\n")))))
         facts.add_row("version", f"{node.version}")
+    if valid := period(node.valid_from, node.valid_to):
+        facts.add_row("valid", valid)
     facts.add_row("declared", line(node.declared))
     title = _titled(node.ref, f"{node.role}, ")
     title.append_text(_status(node.status, retracted=node.retracted))
@@ -103,6 +112,8 @@ def _(justification: Justification) -> RenderableType:
     facts = _details()
     if justification.rule is not None:
         facts.add_row("rule", line(justification.rule))
+    if valid := period(justification.valid_from, justification.valid_to):
+        facts.add_row("valid", valid)
     facts.add_row("declared", line(justification.declared))
     premises = Tree(Text("premises" if justification.premises else "no premises: an axiom"))
     for ref in justification.premises:
@@ -171,6 +182,8 @@ def events(happened: Sequence[Event]) -> RenderableType:
             details.append(f"because of {named}{_rest(event.because)}")
         if event.content is not None:
             details.append(line(json.dumps(event.content, ensure_ascii=False)))
+        if event.valid:
+            details.append(event.valid)
         style = {"in": "green", "out": "red"}.get(event.what, "")
         table.add_row(_anchored(event), Text(event.what, style=style), Text("\n".join(details)))
     return table

@@ -121,9 +121,10 @@ class Connection:
         self.writing = self._touched = False
 
     def end(self) -> None:
-        """End a transaction that only read."""
+        """End a transaction that only read; what was laid over it stays."""
         with translated(self.path):
-            self.sql.execute("COMMIT")
+            # COMMIT fails where something was found damaged on the way
+            self.sql.execute("COMMIT" if self._touched else "ROLLBACK")
         self._touched = False
 
     def rollback(self) -> None:
