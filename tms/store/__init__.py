@@ -5,7 +5,7 @@
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
 moved in a commit; ``around`` and ``cone`` read what is near a node and all that stands behind it,
 ``adjacency`` walks the graph at a revision, ``imagined`` takes in a commit that is not made;
-``audit`` reads all of it.
+``audit`` reads all of it; ``redacting`` and ``pruning`` take away from it.
 """
 
 from tms.store.adjacency import Adjacency
@@ -21,7 +21,9 @@ from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
+from tms.store.pruning import LeftOut, Pruner, Pruning, check_free, prunings
 from tms.store.record import Crossed, Head, Named, Record
+from tms.store.redacting import overwriting, scrub
 from tms.store.windows import Bound, Windows
 
 __all__ = [
@@ -43,16 +45,23 @@ __all__ = [
     "Head",
     "Imagined",
     "Lacks",
+    "LeftOut",
     "Named",
     "NodeRow",
     "Overlay",
     "Passed",
+    "Pruner",
+    "Pruning",
     "Record",
     "Recorded",
     "SqlNetwork",
     "Standing",
     "Support",
     "Windows",
+    "check_free",
     "open_file",
+    "overwriting",
+    "prunings",
+    "scrub",
     "versions",
 ]

@@ -24,10 +24,22 @@ COLUMNS = {
     "switch": ("revision", "target", "state"),
     "validity": ("revision", "target", "valid_from", "valid_to"),
     "transition": ("revision", "node", "change", "support"),
+    "redaction": ("node", "revision"),
+    "pruned": ("pruning", "baseline", "at", "commits"),
     "cache_label": ("node", "rank", "support"),
     "cache_off": ("target", "1"),
 }
 """What ``Audit.rows`` yields of each table, its key first."""
+
+_OF_COMMITS = (
+    "node",
+    "content",
+    "justification",
+    "switch",
+    "validity",
+    "transition",
+    "redaction",
+)
 
 _TEXTS = {
     "scope": "name",
@@ -35,6 +47,7 @@ _TEXTS = {
     "node": "kind, id",
     "content": "content",
     "justification": "name, rule",
+    "pruned": 'reason, "by"',
 }
 
 
@@ -195,7 +208,7 @@ class Audit:
         """Return the rows whose revision was never committed."""
         return [
             f"{table} row of revision {revision}"
-            for table in ("node", "content", "justification", "switch", "validity", "transition")
+            for table in _OF_COMMITS
             for (revision,) in self._sql.execute(
                 f"SELECT revision FROM {table} WHERE revision NOT IN (SELECT revision FROM commits)"
             ).fetchall()

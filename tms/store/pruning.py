@@ -1,0 +1,217 @@
+"""Copying a record into a new file without what came before a commit."""
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from tms import errors
+from tms.store.audit import Audit
+from tms.store.connection import Connection
+from tms.store.file import open_file
+
+_NEWEST = (
+    "k.revision > :baseline OR k.revision ="
+    " (SELECT max(revision) FROM {0} WHERE {1} = k.{1} AND revision <= :baseline)"
+)
+
+_KEPT = {
+    "content": _NEWEST.format("content", "node"),
+    "switch": f"({_NEWEST.format('switch', 'target')}) AND (k.revision > :baseline OR k.state = 0)",
+    "validity": _NEWEST.format("validity", "target"),
+    "transition": _NEWEST.format("transition INDEXED BY transition_by_node", "node"),
+}
+"""Of what has a newer row at the baseline, the newest row; a switch that is on needs none."""
+
+_TOLD_OF = " UNION ".join(
+    [
+        *(f"SELECT k.revision FROM {table} AS k WHERE {kept}" for table, kept in _KEPT.items()),
+        *(f"SELECT revision FROM {table}" for table in ("node", "justification", "redaction")),
+        "SELECT baseline FROM pruned",
+    ]
+)
+_KEPT["commits"] = f"k.revision >= :baseline OR k.revision IN ({_TOLD_OF})"
+
+_RECORD = """
+SELECT name FROM sqlite_master WHERE type = 'table'
+    AND substr(name, 1, 6) <> 'cache_' AND substr(name, 1, 7) <> 'sqlite_'
+    AND name <> '_sqlite_migrations'
+"""
+
+_PRUNED = """
+INSERT INTO pruned (pruning, baseline, at, reason, "by", commits, contents, switches, windows,
+    transitions)
+VALUES ((SELECT count(*) + 1 FROM pruned), :baseline, :at, :reason, :by, :commits, :contents,
+    :switches, :windows, :transitions)
+"""
+
+_PRUNINGS = """
+SELECT p.baseline, c.at, p.at, p.reason, p."by",
+    p.commits, p.contents, p.switches, p.windows, p.transitions
+FROM pruned AS p JOIN commits AS c ON c.revision = p.baseline ORDER BY p.pruning
+"""
+
+
+class LeftOut(NamedTuple):
+    """How many rows a pruned record leaves out."""
+
+    commits: int
+    contents: int
+    switches: int
+    windows: int
+    transitions: int
+
+
+class Pruning(NamedTuple):
+    """That a record was pruned: its baseline, when that was committed, and the rest of it."""
+
+    baseline: int
+    committed: int
+    at: int
+    reason: str | None
+    by: str | None
+    left_out: LeftOut
+
+
+class Pruner:
+    """What of a record stands at a baseline or came after it.
+
+    Args:
+        connection: the file, in a snapshot.
+        baseline: the revision with which the pruned record begins.
+    """
+
+    def __init__(self, connection: Connection, baseline: int) -> None:
+        self._sql = connection.sql
+        self._values = {"baseline": baseline}
+
+    def left_out(self) -> LeftOut:
+        """Count what is left out. Reads the whole record once."""
+        tables = ("commits", "content", "switch", "validity", "transition")
+        return LeftOut(*(self._count(table) for table in tables))
+
+    def _count(self, table: str) -> int:
+        (count,) = self._sql.execute(
+            f"SELECT count(*) FROM {table} AS k WHERE NOT ({_KEPT[table]})", self._values
+        ).fetchone()
+        return int(count)
+
+    def write(self, path: str, pruning: Pruning) -> None:
+        """Write what is kept, and that it was pruned, into a new file.
+
+        It appears under its name only when it is complete and on the disk.
+
+        Raises:
+            ContentConflict: there is something at the path.
+            NoSuchFile: there is no folder to make it in.
+        """
+        with _appearing(path) as unfinished:
+            target = open_file(unfinished, create=True, read_only=False, timeout=5.0)
+            try:
+                with target.translated():
+                    target.sql.execute("PRAGMA foreign_keys = OFF")  # tables come in any order
+                target.begin()
+                try:
+                    with target.translated():
+                        guards = _lifted(target.sql)
+                        self._copy(target.sql)
+                        said = pruning._asdict() | pruning.left_out._asdict()
+                        target.sql.execute(_PRUNED, {name: said[name] for name in _SAID})
+                        for guard in guards:
+                            target.sql.execute(guard)
+                        Audit(target).mend()
+                    target.commit()
+                except BaseException:
+                    target.rollback()
+                    raise
+            finally:
+                target.close()
+
+    def _copy(self, target: sqlite3.Connection) -> None:
+        names = [row[0] for row in target.execute(_RECORD).fetchall()]
+        there = self._sql.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        cached = ("cache_label", "cache_off")
+        names += [name for name in cached if set(cached) <= {row[0] for row in there}]
+        for name in names:
+            info = target.execute(f"PRAGMA table_info({name})").fetchall()
+            listed, places = ", ".join(f'"{row[1]}"' for row in info), ", ".join("?" * len(info))
+            key = ", ".join(f'"{row[1]}"' for row in info if row[5])
+            target.execute(f"DELETE FROM {name}")
+            target.executemany(
+                f"INSERT INTO {name} ({listed}) VALUES ({places})",
+                self._sql.execute(
+                    f"SELECT {listed} FROM {name} AS k WHERE {_KEPT.get(name, '1')} ORDER BY {key}",
+                    self._values if name in _KEPT else {},
+                ),
+            )
+
+
+_SAID = ("baseline", "at", "reason", "by", *LeftOut._fields)
+
+
+def prunings(connection: Connection) -> list[Pruning]:
+    """Return each time that the record was pruned, oldest first."""
+    rows = connection.sql.execute(_PRUNINGS).fetchall()
+    return [
+        Pruning(baseline, committed, at, reason, by, LeftOut(*counts))
+        for baseline, committed, at, reason, by, *counts in rows
+    ]
+
+
+def _lifted(sql: sqlite3.Connection) -> list[str]:
+    """Drop the guards of a file that is being made; return them, to set them up again."""
+    guards = sql.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in guards:
+        sql.execute(f"DROP TRIGGER {name}")
+    return [text for _, text in guards]
+
+
+def check_free(path: str) -> None:
+    """Check that a new file can be made at a path.
+
+    Raises:
+        ContentConflict: there is something.
+        NoSuchFile: there is no folder to make it in.
+    """
+    if os.path.lexists(path):
+        raise errors.ContentConflict(
+            f"there is something at {path} already.", hint="Give another path.", ids=(path,)
+        )
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise errors.NoSuchFile(f"there is no folder {folder}.", hint="Make it first.", ids=(path,))
+
+
+@contextmanager
+def _appearing(path: str) -> Iterator[str]:
+    """Yield the path of a file to write, beside the one that it becomes at the end."""
+    check_free(path)
+    folder, name = os.path.split(os.path.abspath(path))
+    unfinished = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.unfinished")
+    try:
+        yield unfinished
+        _to_disk(unfinished)
+        check_free(path)
+        try:
+            os.link(unfinished, path)  # unlike a rename, it never replaces what came meanwhile
+        except FileExistsError:
+            check_free(path)
+            raise
+        except OSError:  # no links on this file system
+            os.rename(unfinished, path)
+        _to_disk(folder)
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            with suppress(OSError):
+                os.unlink(unfinished + suffix)
+
+
+def _to_disk(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
