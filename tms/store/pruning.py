@@ -86,6 +86,7 @@ class Pruner:
 
     def __init__(self, connection: Connection, baseline: int) -> None:
         self._sql = connection.sql
+        self._cache_stands = Audit(connection).cache_stands()
         self._values = {"baseline": baseline}
 
     def left_out(self) -> LeftOut:
@@ -122,7 +123,8 @@ class Pruner:
                         target.sql.execute(_PRUNED, {name: said[name] for name in _SAID})
                         for guard in guards:
                             target.sql.execute(guard)
-                        Audit(target).mend()
+                        if not self._cache_stands:
+                            Audit(target).rebuild()
                     target.commit()
                 except BaseException:
                     target.rollback()
@@ -132,9 +134,8 @@ class Pruner:
 
     def _copy(self, target: sqlite3.Connection) -> None:
         names = [row[0] for row in target.execute(_RECORD).fetchall()]
-        there = self._sql.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        cached = ("cache_label", "cache_off")
-        names += [name for name in cached if set(cached) <= {row[0] for row in there}]
+        if self._cache_stands:
+            names += ["cache_label", "cache_off"]
         for name in names:
             info = target.execute(f"PRAGMA table_info({name})").fetchall()
             listed, places = ", ".join(f'"{row[1]}"' for row in info), ", ".join("?" * len(info))
