@@ -35,6 +35,8 @@ NEEDED = {
     "cuts": ["Block:1"],
     "neighbourhood": ["Flag:1"],
     "diff": [FIRST],
+    "prune": [FIRST],
+    "redact": ["Feed:1"],
     "import": ["-"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""

@@ -41,6 +41,8 @@ MODELS = {
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
+    "prune": tms.Pruned,
+    "redact": tms.Report,
 }
 
 
@@ -55,7 +57,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
         *("why-not", "what-if", "impact"),
         *("environments", "origins", "cuts", "critical", "neighbourhood"),
-        *("scan", "import", "verify", "rebuild", "demo"),
+        *("scan", "import", "verify", "rebuild", "prune", "redact", "demo"),
     }
 
 

@@ -1,22 +1,22 @@
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from random import Random
 
 import pytest
-from commands import EPOCH, Boom, Command, Maker, perform
-from making import NOON, Clock, dump, fill, found, plain, refused, tampered
+from commands import Boom, Command, Maker, perform
+from making import Clock, dump, fill, found, plain, refused
 from player import Engine, Player
 from retaining import answers
 from seeing import moment
+from shell import FIRST, kept, run, told
 
 import tms
 
@@ -447,3 +447,40 @@ def test_a_content_leaves_through_no_other_door(path: Path) -> None:
         shell.execute("UPDATE content SET content = NULL WHERE node = 1")
         shell.rollback()
     assert dump(path) == before
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def test_the_command_line_prunes_into_a_file_only_when_it_is_told_to(
+    path: Path, tmp_path: Path
+) -> None:
+    kept(path)
+    head = json.loads(told(path, "head", "--json"))
+    counted = tms.Pruned.model_validate_json(told(path, "prune", head, "--json"))
+    assert (counted.before, counted.path) == (head, None)
+    assert os.listdir(tmp_path) == ["memory.db"] or not list(tmp_path.glob("*pruned*"))
+    target = tmp_path / "pruned.db"
+    text = told(path, "prune", head, "--into", target, "--reason", "old", "--by", "me")
+    assert text.startswith(f"pruned into {target} at ")
+    assert "because old (by me)" in text
+    assert told(target, "log").startswith(head)
+    again = run(path, "prune", head, "--into", str(target))
+    assert (again.exit_code, again.stderr[:24]) == (4, "error[content-conflict]:")
+    refusal = run(target, "report", FIRST, "--json")
+    assert refusal.exit_code == 3
+    assert json.loads(refusal.stderr)["code"] == "forgotten"
+    assert json.loads(refusal.stderr)["ids"] == [head]
+
+
+def test_the_command_line_redacts(path: Path) -> None:
+    kept(path)
+    report = json.loads(told(path, "redact", "Feed:1", "--reason", "asked for", "--json"))
+    assert (report["op"], report["targets"], report["reason"]) == (
+        "redact",
+        ["Feed:1"],
+        "asked for",
+    )
+    assert json.loads(told(path, "show", "Feed:1", "--json"))["redacted"] is True
+    assert "nothing changed" in told(path, "redact", "Feed:1")
+    assert "redacted" in told(path, "history", "Feed:1")

@@ -16,6 +16,18 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def pruned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that begins with revision 10, of whose commits before that one is gone."""
+    path = tmp_path_factory.mktemp("pruned") / "memory.db"
+    with tms.open(":memory:", clock=Clock()) as memory:
+        fill(memory)
+        anchors = [commit.anchor for commit in memory.log()]
+        memory.redact("Feed:1")
+        memory.prune(before=anchors[10], path=path)
+    return path
+
+
 LAST = "(SELECT max(revision) FROM commits)"
 NODE = "(SELECT node FROM node WHERE kind || ':' || id = '{}')"
 NAMED = "(SELECT justification FROM justification WHERE name = '{}')"
@@ -178,6 +190,26 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         ("UPDATE content SET revision = 1 WHERE content LIKE '%alone%'",),
         "content",
         "Flag:30",
+    ),
+    "a content is gone that was not redacted": (
+        ("UPDATE content SET content = NULL WHERE version = 2",),
+        "redaction",
+        "Feed:1 version 2",
+    ),
+    "a content is there that was redacted": (
+        (f"INSERT INTO redaction SELECT {FEED}, 12",),
+        "redaction",
+        "Feed:1 version 1",
+    ),
+    "a redaction is of no revision": (
+        (f"INSERT INTO redaction SELECT {FEED}, 99",),
+        "orphan",
+        "redaction row of revision 99",
+    ),
+    "a pruning is made up": (
+        ("INSERT INTO pruned VALUES (1, 5, 0, NULL, NULL, 0, 0, 0, 0, 0)",),
+        "pruned",
+        "4 commits before revision 5",
     ),
     "a justification is gone": (
         (f"DELETE FROM justification WHERE justification = {BY_FEED}",),
@@ -387,6 +419,36 @@ def test_tampering_is_found_by_its_rule_and_with_an_example(
     statements, rule, example = TAMPERING[what]
     findings = found(tampered(good, tmp_path, *statements), revisions=None)
     assert rule in findings, sorted(findings)
+    assert any(example in text for text in findings[rule].examples), findings[rule]
+
+
+@pytest.mark.parametrize(
+    ("statement", "rule", "example"),
+    [
+        ("DELETE FROM commits WHERE revision = 11", "pruned", "no baseline 11"),
+        ("DELETE FROM commits WHERE revision = 12", "revisions", "revision 13"),
+        ("DELETE FROM commits WHERE revision = 3", "pruned", "commits before revision 11"),
+        ("UPDATE pruned SET commits = commits + 1", "pruned", "commits before revision 11"),
+        ("UPDATE pruned SET baseline = 12", "pruned", "commits before revision 12"),
+        ("UPDATE pruned SET pruning = 2", "pruned", "pruning 2"),
+        ("DELETE FROM pruned", "revisions", "revision 11"),
+        ("DELETE FROM redaction", "redaction", "Feed:1 version 2"),
+        ("UPDATE content SET version = 3", "redaction", "Feed:1 version 2"),
+        (
+            f"INSERT INTO transition SELECT 1, {FLAG22}, 1, {ONLY_FEED}",
+            "alternation",
+            "Flag:22 at revision 11",
+        ),
+        (f"DELETE FROM transition WHERE node = {FLAG14}", "label", "Flag:14 at revision 11"),
+        ("UPDATE commits SET believed = 0 WHERE revision = 11", "believed", "revision 11"),
+    ],
+)
+def test_tampering_with_a_pruned_file_is_found(
+    pruned: Path, tmp_path: Path, statement: str, rule: str, example: str
+) -> None:
+    assert found(pruned, revisions=None) == {}
+    findings = found(tampered(pruned, tmp_path, statement), revisions=None)
+    assert rule in findings, findings
     assert any(example in text for text in findings[rule].examples), findings[rule]
 
 

@@ -6,7 +6,7 @@
     ├── NoSuchNode            LookupError     a ref that names nothing here
     ├── NoSuchJustification   LookupError     a justification id that names nothing here
     ├── NoSuchAnchor          LookupError     an anchor of another file, or ahead of the head
-    │   └── Forgotten                         one from before the file was pruned
+    │   └── Forgotten         LookupError     one from before the file was pruned
     ├── InvalidRef            ValueError      text that is no ``kind:id``
     ├── InvalidAnchor         ValueError      text that is no anchor
     ├── InvalidCursor         ValueError      a cursor of another scan, or a damaged one
@@ -72,7 +72,7 @@ class NoSuchAnchor(TMSError, LookupError):
     code = "no-such-anchor"
 
 
-class Forgotten(NoSuchAnchor):
+class Forgotten(NoSuchAnchor, LookupError):
     """A commit from before the file was pruned. The message says from which anchor on to ask."""
 
     code = "forgotten"

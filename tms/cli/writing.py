@@ -28,7 +28,8 @@ def valid_options(command: Command) -> Command:
     return start(end(command))
 
 
-def _said_options(command: Command) -> Command:
+def said_options(command: Command) -> Command:
+    """Add why and by whom as options."""
     by = click.option("--by", metavar="NAME", help="By whom.")
     reason = click.option("--reason", metavar="TEXT", help="Why.")
     return reason(by(command))
@@ -128,7 +129,7 @@ def axiom(
 
 @verb
 @_refs
-@_said_options
+@said_options
 def retract(
     door: Door, *, refs: tuple[str, ...], reason: str | None, by: str | None, as_json: bool
 ) -> None:
@@ -143,7 +144,7 @@ def retract(
 
 @verb
 @_refs
-@_said_options
+@said_options
 def unretract(
     door: Door, *, refs: tuple[str, ...], reason: str | None, by: str | None, as_json: bool
 ) -> None:
@@ -158,7 +159,7 @@ def unretract(
 @verb
 @click.argument("ref")
 @_content_option
-@_said_options
+@said_options
 def revise(
     door: Door,
     *,
