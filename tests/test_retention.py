@@ -340,7 +340,7 @@ def test_all_else_stays_as_it_was(path: Path) -> None:
         log = list(memory.log())
         after = memory.redact("Feed:1", reason="asked for").after
         assert [memory.report(anchor).to_json() for anchor in every] == reports
-        assert list(memory.log(after=every[-1]))[0].op == "redact"
+        assert next(memory.log(after=every[-1])).op == "redact"
         assert list(memory.log())[:-1] == log
         for anchor, nodes in zip(every, seen, strict=True):
             now = memory.as_of(recorded=anchor).scan().items
@@ -459,7 +459,7 @@ def test_the_command_line_prunes_into_a_file_only_when_it_is_told_to(
     head = json.loads(told(path, "head", "--json"))
     counted = tms.Pruned.model_validate_json(told(path, "prune", head, "--json"))
     assert (counted.before, counted.path) == (head, None)
-    assert os.listdir(tmp_path) == ["memory.db"] or not list(tmp_path.glob("*pruned*"))
+    assert not list(tmp_path.glob("*pruned*"))
     target = tmp_path / "pruned.db"
     text = told(path, "prune", head, "--into", target, "--reason", "old", "--by", "me")
     assert text.startswith(f"pruned into {target} at ")

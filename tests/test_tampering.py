@@ -18,13 +18,16 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pruned(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file that begins with revision 10, of whose commits before that one is gone."""
+    """A file that begins with revision 17, of whose commits before that three are gone."""
     path = tmp_path_factory.mktemp("pruned") / "memory.db"
     with tms.open(":memory:", clock=Clock()) as memory:
         fill(memory)
-        anchors = [commit.anchor for commit in memory.log()]
+        for _ in range(2):
+            memory.retract("Scan:1")
+            head = memory.unretract("Scan:1").after
         memory.redact("Feed:1")
-        memory.prune(before=anchors[10], path=path)
+        memory.retract("Feed:1")
+        memory.prune(before=head, path=path)
     return path
 
 
@@ -207,9 +210,9 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "redaction row of revision 99",
     ),
     "a pruning is made up": (
-        ("INSERT INTO pruned VALUES (1, 5, 0, NULL, NULL, 0, 0, 0, 0, 0)",),
+        ("INSERT INTO pruned VALUES (1, 12, 0, NULL, NULL, 0, 0, 0, 0, 0)",),
         "pruned",
-        "4 commits before revision 5",
+        "transitions left in",
     ),
     "a justification is gone": (
         (f"DELETE FROM justification WHERE justification = {BY_FEED}",),
@@ -425,22 +428,23 @@ def test_tampering_is_found_by_its_rule_and_with_an_example(
 @pytest.mark.parametrize(
     ("statement", "rule", "example"),
     [
-        ("DELETE FROM commits WHERE revision = 11", "pruned", "no baseline 11"),
-        ("DELETE FROM commits WHERE revision = 12", "revisions", "revision 13"),
-        ("DELETE FROM commits WHERE revision = 3", "pruned", "commits before revision 11"),
-        ("UPDATE pruned SET commits = commits + 1", "pruned", "commits before revision 11"),
-        ("UPDATE pruned SET baseline = 12", "pruned", "commits before revision 12"),
+        ("DELETE FROM commits WHERE revision = 17", "pruned", "no baseline 17"),
+        ("DELETE FROM commits WHERE revision = 18", "revisions", "revision 19"),
+        ("DELETE FROM commits WHERE revision = 3", "pruned", "commits before revision 17"),
+        ("UPDATE pruned SET commits = commits + 1", "pruned", "commits before revision 17"),
+        ("UPDATE pruned SET baseline = 19", "pruned", "transitions left in"),
         ("UPDATE pruned SET pruning = 2", "pruned", "pruning 2"),
-        ("DELETE FROM pruned", "revisions", "revision 11"),
+        ("DELETE FROM pruned", "revisions", "revision 17"),
         ("DELETE FROM redaction", "redaction", "Feed:1 version 2"),
-        ("UPDATE content SET version = 3", "redaction", "Feed:1 version 2"),
+        ("UPDATE content SET version = 3", "pruned", "2 content versions before others"),
+        (f"INSERT INTO content SELECT {FEED}, 1, 1, NULL", "pruned", "1 contents left in"),
         (
             f"INSERT INTO transition SELECT 1, {FLAG22}, 1, {ONLY_FEED}",
-            "alternation",
-            "Flag:22 at revision 11",
+            "pruned",
+            "1 transitions left in",
         ),
-        (f"DELETE FROM transition WHERE node = {FLAG14}", "label", "Flag:14 at revision 11"),
-        ("UPDATE commits SET believed = 0 WHERE revision = 11", "believed", "revision 11"),
+        (f"DELETE FROM transition WHERE node = {FLAG14}", "label", "Flag:14 at revision 17"),
+        ("UPDATE commits SET believed = 0 WHERE revision = 17", "believed", "revision 17"),
     ],
 )
 def test_tampering_with_a_pruned_file_is_found(

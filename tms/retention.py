@@ -3,7 +3,7 @@
 from tms.clock import MILLI, moment
 from tms.models import Pruned
 from tms.refs import Anchor
-from tms.store import Beliefs, Connection, Pruner, Pruning, prunings
+from tms.store import Beliefs, Connection, Pruner, Pruning, left_out, prunings
 
 
 def prune(
@@ -24,12 +24,11 @@ def prune(
         reason: why.
         by: by whom.
     """
-    pruner = Pruner(connection, baseline)
     committed = Beliefs(connection).commit(baseline).at
     at = max(now, committed)
-    pruning = Pruning(baseline, committed, at, reason, by, pruner.left_out())
+    pruning = Pruning(baseline, committed, at, reason, by, left_out(connection, baseline))
     if path is not None:
-        pruner.write(path, pruning)
+        Pruner(connection, baseline).write(path, pruning)
     return _told(pruning, path)
 
 

@@ -147,10 +147,18 @@ class _File:
             for place, row in enumerate(self._pruned, 1)
             if row[0] != place or row[1] < max(1, *(other[1] for other in self._pruned[:place]))
         ]
-        if self._pruned and kept + sum(row[3] for row in self._pruned) != self.baseline - 1:
-            wrong.append(f"{kept} commits before revision {self.baseline}")
-        if self._pruned and self.baseline not in self.revisions:
-            wrong.append(f"no baseline {self.baseline}")
+        if self._pruned:
+            if kept + sum(row[2] for row in self._pruned) != self.baseline - 1:
+                wrong.append(f"{kept} commits before revision {self.baseline}")
+            if self.baseline not in self.revisions:
+                wrong.append(f"no baseline {self.baseline}")
+            first: dict[int, int] = {}
+            for node, version, _, _ in self._audit.rows("content"):
+                first.setdefault(node, version - 1)
+            if sum(first.values()) != sum(row[3] for row in self._pruned):
+                wrong.append(f"{sum(first.values())} content versions before others")
+            there = self._audit.superseded(self.baseline)
+            wrong += [f"{count} {name} left in" for name, count in there._asdict().items() if count]
         self._findings.add("pruned", "a pruned record does not begin as it says", wrong)
 
     def _check_keys(self) -> None:

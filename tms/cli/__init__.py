@@ -1,8 +1,8 @@
 """The command line: ``tms [--db PATH] VERB``, a verb for each method of a memory.
 
 ``program`` is the frame: which file, and how an error becomes a message and an exit status.
-``output`` is how results are told, ``feeding`` how a file of rows is read; ``writing``, ``reading``,
-``asking`` and ``retaining`` hold the verbs, ``options`` what several of them take.
+``output`` is how results are told, ``feeding`` how a file of rows is read; ``writing``,
+``reading``, ``asking`` and ``retaining`` hold the verbs, ``options`` what several of them take.
 """
 
 from tms.cli import asking, reading, retaining, writing

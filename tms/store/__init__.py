@@ -11,6 +11,7 @@ moved in a commit; ``around`` and ``cone`` read what is near a node and all that
 from tms.store.adjacency import Adjacency
 from tms.store.around import Around, Passed
 from tms.store.audit import Audit, versions
+from tms.store.baseline import LeftOut, left_out
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
@@ -21,7 +22,7 @@ from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
-from tms.store.pruning import LeftOut, Pruner, Pruning, check_free, prunings
+from tms.store.pruning import Pruner, Pruning, prunings
 from tms.store.record import Crossed, Head, Named, Record
 from tms.store.redacting import overwriting, scrub
 from tms.store.windows import Bound, Windows
@@ -58,7 +59,7 @@ __all__ = [
     "Standing",
     "Support",
     "Windows",
-    "check_free",
+    "left_out",
     "open_file",
     "overwriting",
     "prunings",

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
+from tms.store.baseline import LeftOut, left_out
 from tms.store.connection import Connection
 from tms.store.file import FORMAT
 from tms.store.fragments import works
@@ -25,7 +26,7 @@ COLUMNS = {
     "validity": ("revision", "target", "valid_from", "valid_to"),
     "transition": ("revision", "node", "change", "support"),
     "redaction": ("node", "revision"),
-    "pruned": ("pruning", "baseline", "at", "commits"),
+    "pruned": ("pruning", "baseline", "commits", "contents"),
     "cache_label": ("node", "rank", "support"),
     "cache_off": ("target", "1"),
 }
@@ -213,6 +214,10 @@ class Audit:
                 f"SELECT revision FROM {table} WHERE revision NOT IN (SELECT revision FROM commits)"
             ).fetchall()
         ]
+
+    def superseded(self, baseline: int) -> LeftOut:
+        """Count the rows that a record which begins with a revision does not have."""
+        return left_out(self._connection, baseline)
 
     def complaints(self) -> list[str]:
         """Return what SQLite's own integrity check finds."""

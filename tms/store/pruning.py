@@ -10,30 +10,9 @@ from typing import NamedTuple
 
 from tms import errors
 from tms.store.audit import Audit
+from tms.store.baseline import KEPT, LeftOut
 from tms.store.connection import Connection
 from tms.store.file import open_file
-
-_NEWEST = (
-    "k.revision > :baseline OR k.revision ="
-    " (SELECT max(revision) FROM {0} WHERE {1} = k.{1} AND revision <= :baseline)"
-)
-
-_KEPT = {
-    "content": _NEWEST.format("content", "node"),
-    "switch": f"({_NEWEST.format('switch', 'target')}) AND (k.revision > :baseline OR k.state = 0)",
-    "validity": _NEWEST.format("validity", "target"),
-    "transition": _NEWEST.format("transition INDEXED BY transition_by_node", "node"),
-}
-"""Of what has a newer row at the baseline, the newest row; a switch that is on needs none."""
-
-_TOLD_OF = " UNION ".join(
-    [
-        *(f"SELECT k.revision FROM {table} AS k WHERE {kept}" for table, kept in _KEPT.items()),
-        *(f"SELECT revision FROM {table}" for table in ("node", "justification", "redaction")),
-        "SELECT baseline FROM pruned",
-    ]
-)
-_KEPT["commits"] = f"k.revision >= :baseline OR k.revision IN ({_TOLD_OF})"
 
 _RECORD = """
 SELECT name FROM sqlite_master WHERE type = 'table'
@@ -55,16 +34,6 @@ FROM pruned AS p JOIN commits AS c ON c.revision = p.baseline ORDER BY p.pruning
 """
 
 
-class LeftOut(NamedTuple):
-    """How many rows a pruned record leaves out."""
-
-    commits: int
-    contents: int
-    switches: int
-    windows: int
-    transitions: int
-
-
 class Pruning(NamedTuple):
     """That a record was pruned: its baseline, when that was committed, and the rest of it."""
 
@@ -77,7 +46,7 @@ class Pruning(NamedTuple):
 
 
 class Pruner:
-    """What of a record stands at a baseline or came after it.
+    """Writes what of a record stands at a baseline or came after it.
 
     Args:
         connection: the file, in a snapshot.
@@ -88,17 +57,6 @@ class Pruner:
         self._sql = connection.sql
         self._cache_stands = Audit(connection).cache_stands()
         self._values = {"baseline": baseline}
-
-    def left_out(self) -> LeftOut:
-        """Count what is left out. Reads the whole record once."""
-        tables = ("commits", "content", "switch", "validity", "transition")
-        return LeftOut(*(self._count(table) for table in tables))
-
-    def _count(self, table: str) -> int:
-        (count,) = self._sql.execute(
-            f"SELECT count(*) FROM {table} AS k WHERE NOT ({_KEPT[table]})", self._values
-        ).fetchone()
-        return int(count)
 
     def write(self, path: str, pruning: Pruning) -> None:
         """Write what is kept, and that it was pruned, into a new file.
@@ -144,8 +102,8 @@ class Pruner:
             target.executemany(
                 f"INSERT INTO {name} ({listed}) VALUES ({places})",
                 self._sql.execute(
-                    f"SELECT {listed} FROM {name} AS k WHERE {_KEPT.get(name, '1')} ORDER BY {key}",
-                    self._values if name in _KEPT else {},
+                    f"SELECT {listed} FROM {name} AS k WHERE {KEPT.get(name, '1')} ORDER BY {key}",
+                    self._values if name in KEPT else {},
                 ),
             )
 
