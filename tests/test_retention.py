@@ -331,6 +331,19 @@ def test_the_bytes_of_a_redacted_content_are_gone(path: Path, size: int) -> None
     assert left(path) == []
 
 
+def test_a_memory_is_redacted_wherever_the_process_went_meanwhile(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with tms.open("a name?#%20.db", clock=Clock()) as memory:
+        memory.source("Person:1", {"name": SECRET})
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert memory.redact("Person:1")
+        assert os.listdir() == []
+    assert left(path) == []
+
+
 def test_all_else_stays_as_it_was(path: Path) -> None:
     with tms.open(path, clock=Clock()) as memory:
         fill(memory)

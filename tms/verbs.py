@@ -43,8 +43,8 @@ class Verbs(Upkeep):
             Its ref. Declaring the same again changes nothing.
 
         Raises:
-            ContentConflict: the ref names a fact, or a source with other content or another window
-                (see ``revise``).
+            ContentConflict: the ref names a fact, or a source with other content, redacted content
+                or another window (see ``revise``).
             InvalidRef: it is no ref, or its kind is reserved.
             InvalidContent: the content cannot be kept as JSON.
             InvalidWindow: a bound is no instant, or nothing lies between them.

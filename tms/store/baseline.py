@@ -10,7 +10,8 @@ _NEWEST = (
 )
 
 KEPT = {
-    "content": _NEWEST.format("content", "node"),
+    "content": "k.revision > :baseline OR NOT EXISTS (SELECT 1 FROM content AS n"
+    " WHERE n.node = k.node AND n.version = k.version + 1 AND n.revision <= :baseline)",
     "switch": f"({_NEWEST.format('switch', 'target')}) AND (k.revision > :baseline OR k.state = 0)",
     "validity": _NEWEST.format("validity", "target"),
     "transition": _NEWEST.format("transition INDEXED BY transition_by_node", "node"),

@@ -75,12 +75,12 @@ class Pruner:
                 target.begin()
                 try:
                     with target.translated():
-                        guards = _lifted(target.sql)
+                        lifted = _lifted(target.sql)
                         self._copy(target.sql)
                         said = pruning._asdict() | pruning.left_out._asdict()
                         target.sql.execute(_PRUNED, {name: said[name] for name in _SAID})
-                        for guard in guards:
-                            target.sql.execute(guard)
+                        for statement in lifted:
+                            target.sql.execute(statement)
                         if not self._cache_stands:
                             Audit(target).rebuild()
                     target.commit()
@@ -121,11 +121,14 @@ def prunings(connection: Connection) -> list[Pruning]:
 
 
 def _lifted(sql: sqlite3.Connection) -> list[str]:
-    """Drop the guards of a file that is being made; return them, to set them up again."""
-    guards = sql.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
-    for name, _ in guards:
-        sql.execute(f"DROP TRIGGER {name}")
-    return [text for _, text in guards]
+    """Drop the guards and indexes of a file that is being made; return them, to make them again."""
+    lifted = sql.execute(
+        "SELECT type, name, sql FROM sqlite_master"
+        " WHERE type IN ('trigger', 'index') AND sql IS NOT NULL"
+    ).fetchall()
+    for kind, name, _ in lifted:
+        sql.execute(f'DROP {kind} "{name}"')
+    return [text for _, _, text in lifted]
 
 
 def check_free(path: str) -> None:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from urllib.parse import quote
 
 from tms import errors
 from tms.store.connection import Connection
@@ -36,12 +37,13 @@ def scrub(connection: Connection) -> None:
     Cost: grows with the file.
     """
     with connection.translated():
-        if connection.path == ":memory:":
+        if not connection.file:
             connection.sql.execute("VACUUM")
             return
         (timeout,) = connection.sql.execute("PRAGMA busy_timeout").fetchone()
         # A connection of its own: with ours VACUUM would hold the whole file in memory.
-        other = sqlite3.connect(connection.path, timeout=timeout / 1000, isolation_level=None)
+        uri = f"file:{quote(connection.file)}?mode=rw"
+        other = sqlite3.connect(uri, uri=True, timeout=timeout / 1000, isolation_level=None)
         with closing(other) as sql:
             try:
                 sql.execute("VACUUM")
