@@ -336,6 +336,7 @@ class Harness(Player):
                 what += ["revised"] * (new - max(version, int(not life)))
                 what += ["valid"] * (bool(life) and valid_now != valid)
                 version, valid = new, valid_now
+            what += ["redacted"] * (target == snapshot.redacted)
             if (target in snapshot.off) != was_off:
                 was_off = not was_off
                 what.append("retracted" if was_off else "unretracted")

@@ -38,6 +38,8 @@ NEEDED = {
     "believed-during": ["Flag:1"],
     "diff": [FIRST],
     "anchor-at": ["2026-07-21T12:00:00Z"],
+    "prune": [FIRST],
+    "redact": ["Feed:1"],
     "import": ["-"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""

@@ -44,6 +44,8 @@ MODELS = {
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
+    "prune": tms.Pruned,
+    "redact": tms.Report,
 }
 
 
@@ -60,7 +62,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
         *("why-not", "what-if", "impact"),
         *("environments", "origins", "cuts", "critical", "neighbourhood"),
         *("periods", "believed-during"),
-        *("scan", "import", "verify", "rebuild", "demo"),
+        *("scan", "import", "verify", "rebuild", "prune", "redact", "demo"),
     }
 
 

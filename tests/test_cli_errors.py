@@ -28,7 +28,7 @@ def test_every_error_has_its_exit_status():
         **dict.fromkeys(["invalid-content", "invalid-justification", "invalid-argument"], 2),
         "not-a-tms-file": 2,
         **dict.fromkeys(["no-such-node", "no-such-justification", "no-such-anchor"], 3),
-        "no-such-file": 3,
+        **dict.fromkeys(["no-such-file", "forgotten"], 3),
         **dict.fromkeys(["content-conflict", "busy"], 4),
     }
 

@@ -66,6 +66,11 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
     with tms.open(path) as other:
         fill(other)
         found += [other.stats()]
+        found += [other.prune(before=other.head), other.redact("Feed:1"), other.get("Feed:1")]
+        found += [other.prune(before=other.head, path=path.with_name("pruned.db"), by="me")]
+        found += other.history("Feed:1")
+    with tms.open(path.with_name("pruned.db")) as other:
+        found += [other.stats(), *other.history("Feed:1")]
     with plain(path) as connection:
         unguarded(connection)
         connection.execute("UPDATE commits SET believed = believed + 1")

@@ -12,7 +12,7 @@ from tms.errors import Misuse, TMSError
 from tms.models import Report
 from tms.store import Audit, Beliefs, Connection, Record, SqlNetwork
 
-_REPORTED = ("retract", "unretract", "revise", "settle", "batch")
+_REPORTED = ("retract", "unretract", "revise", "settle", "redact", "batch")
 
 
 class Writer:

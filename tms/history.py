@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tms.answers import Commit, Event
 from tms.clock import moment
-from tms.errors import CorruptStore, NoSuchAnchor
+from tms.errors import CorruptStore, Forgotten, NoSuchAnchor
 from tms.models import Report, Settled, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
 from tms.store import Beliefs, Bound, Causes, Change, Connection, Head, Named, Windows
@@ -31,8 +31,11 @@ def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
     Raises:
         InvalidAnchor: it is no anchor.
         NoSuchAnchor: it is ahead of the head, or was given out by another file.
+        Forgotten: it is from before the file was pruned.
     """
     given = Anchor(text)
+    if given.revision < beliefs.baseline:
+        raise forgotten(beliefs, str(given))
     found = anchor(beliefs, given.revision) if given.revision <= head else None
     if found == given:
         return given.revision
@@ -49,13 +52,28 @@ def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
     )
 
 
+def forgotten(beliefs: Beliefs, what: str) -> Forgotten:
+    """Return the error that says that something was pruned."""
+    first = str(anchor(beliefs, beliefs.baseline))
+    return Forgotten(
+        f"the file was pruned, and no longer tells of {what}.",
+        hint=f"It can be asked from {first} on; what was before stands in the file it is from.",
+        ids=(first,),
+    )
+
+
 def report(connection: Connection, revision: int) -> Report:
     """Work out the report of a commit from the record.
+
+    Raises:
+        Forgotten: the file begins with this commit, as it was pruned.
 
     Cost: grows with what the commit moved and the uses of what went OUT, not with the file.
     """
     beliefs = Beliefs(connection)
     commit = beliefs.commit(revision)
+    if revision <= beliefs.baseline:
+        raise forgotten(beliefs, f"what {Anchor.kept(revision, commit.at)} changed")
     passed = Windows(connection).settled(beliefs.at(revision - 1), commit.at, revision)
     return Report(
         op=commit.op,
@@ -122,6 +140,8 @@ def _targets(beliefs: Beliefs, revision: int, op: str) -> tuple[Ref, ...]:
         keys = [*beliefs.declared(revision), *beliefs.revised(revision)]
     elif op == "revise":
         keys = beliefs.revised(revision)
+    elif op == "redact":
+        keys = beliefs.redacted(revision)
     elif op in ("justify", "axiom"):
         keys = list(beliefs.declared(revision))
     names = list(beliefs.names(keys).values())
@@ -164,6 +184,7 @@ def _survivors(beliefs: Beliefs, revision: int) -> tuple[Survivor, ...]:
 
 def log(beliefs: Beliefs, after: int, upto: int) -> Iterator[Commit]:
     """Yield the commits after a revision up to another, oldest first, a page at a time."""
+    after = max(after, beliefs.baseline - 1)
     while rows := beliefs.commits(after, upto, _LOG_PAGE):
         for row in rows:
             yield Commit(
@@ -180,17 +201,25 @@ def log(beliefs: Beliefs, after: int, upto: int) -> Iterator[Commit]:
 
 _TURNED = ("retracted", "unretracted")
 _MOVED = ("out", "in", "moved")
+_STANDING = ("content", "valid_from", "valid_to", "support")
 
 
 def events(connection: Connection, named: Named, at: int) -> tuple[Event, ...]:
-    """Return what happened to a node or a justification up to a revision, in order."""
+    """Return what happened to a node or a justification up to a revision, in order.
+
+    In a pruned file it begins with how that stood at the baseline.
+    """
     beliefs = Beliefs(connection)
     happened: list[tuple[int, int, dict[str, object]]] = [(named.revision, 0, {"what": "declared"})]
     for revision, version, text in beliefs.versions(named.key, at):
+        content = None if text is None else json.loads(text)
         if version == 1 and revision == named.revision:
-            happened[0][2]["content"] = json.loads(text)
+            happened[0][2]["content"] = content
         else:
-            happened.append((revision, 1, {"what": "revised", "content": json.loads(text)}))
+            happened.append((revision, 1, {"what": "revised", "content": content}))
+    happened += [
+        (revision, 1, {"what": "redacted"}) for (revision,) in beliefs.redactions(named.key, at)
+    ]
     for revision, window in Windows(connection).life(named.key, at):
         bounds = {"valid_from": opened(window.start), "valid_to": opened(window.end)}
         if revision == named.revision:
@@ -208,6 +237,7 @@ def events(connection: Connection, named: Named, at: int) -> tuple[Event, ...]:
         for (revision, change, support, _), why in zip(moves, because, strict=True)
     ]
     happened.sort(key=lambda event: event[:2])
+    happened = _remembered(happened, beliefs.baseline)
     commits = {revision: beliefs.commit(revision) for revision, _, _ in happened}
     told = []
     for revision, _, event in happened:
@@ -224,6 +254,17 @@ def events(connection: Connection, named: Named, at: int) -> tuple[Event, ...]:
             )
         )
     return tuple(told)
+
+
+def _remembered(
+    happened: list[tuple[int, int, dict[str, object]]], baseline: int
+) -> list[tuple[int, int, dict[str, object]]]:
+    """Join what happened up to the baseline of a pruned file into one event."""
+    later = [event for event in happened if event[0] > baseline]
+    stood: dict[str, object] = {"what": "pruned"}
+    for _, _, event in happened[: len(happened) - len(later)]:
+        stood |= {name: event[name] for name in _STANDING if name in event}
+    return later if len(later) == len(happened) else [(baseline, 0, stood), *later]
 
 
 def _because(

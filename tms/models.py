@@ -69,6 +69,7 @@ class Node(Model):
         valid_from, valid_to: when it holds in the world; None is open.
         content: the newest content version, or None.
         version: number of that version, 0 without content.
+        redacted: that version was redacted, so its content is None.
         support: id of the justification an IN fact rests on.
         declared: the commit that declared it.
     """
@@ -81,6 +82,7 @@ class Node(Model):
     valid_to: datetime | None = None
     content: dict[str, Any] | None
     version: int
+    redacted: bool = False
     support: str | None
     declared: Anchor
 
@@ -91,6 +93,8 @@ class Node(Model):
         if self.content is not None:
             text = json.dumps(self.content, ensure_ascii=False)
             lines.append(f"  content    {text}  (version {self.version})")
+        elif self.redacted:
+            lines.append(f"  content    redacted  (version {self.version})")
         lines += _window(self.valid_from, self.valid_to)
         lines.append(f"  declared   {self.declared}")
         return _lines(lines)
@@ -335,6 +339,43 @@ class Verification(Model):
         return "\n".join([f"unsound; {checked}", *(f"  {found}" for found in self.findings)])
 
 
+class Pruned(Model):
+    """What was left out when a record was pruned into a new file.
+
+    Attributes:
+        before: the baseline: the new file begins with this commit, and tells of all later ones.
+        path: the new file; None of a dry run, and of what ``stats`` tells of the past.
+        at: when.
+        reason, by: as they were given.
+        commits: how many commits were left out.
+        contents: how many content versions, each with a later one at the baseline.
+        switches: how many turns of switches, each with a later one or of what was on again.
+        windows: how many windows, each with a later one.
+        transitions: how many changes of belief, each with a later one.
+    """
+
+    before: Anchor
+    path: str | None
+    at: datetime
+    reason: str | None
+    by: str | None
+    commits: int
+    contents: int
+    switches: int
+    windows: int
+    transitions: int
+
+    def __str__(self) -> str:
+        said = f"  because {self.reason or '-'} (by {self.by or '-'})"
+        where = "" if self.path is None else f" into {self.path}"
+        return line(
+            f"pruned{where} at {written(self.at)}, before {self.before}: {self.commits:,} commits, "
+            f"{self.contents:,} contents, {self.switches:,} switches, {self.windows:,} windows, "
+            f"{self.transitions:,} transitions left out"
+            + (said if self.reason is not None or self.by is not None else "")
+        )
+
+
 class Stats(Model):
     """How much a memory holds.
 
@@ -346,6 +387,8 @@ class Stats(Model):
         bytes: size of the file.
         format: version of the file format.
         sqlite: version of SQLite in use.
+        pruned: each time that the file was pruned, oldest first. It can be asked from the last
+            ``before`` on.
     """
 
     head: Anchor | None
@@ -357,6 +400,7 @@ class Stats(Model):
     bytes: int
     format: int
     sqlite: str
+    pruned: tuple[Pruned, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(
@@ -368,5 +412,6 @@ class Stats(Model):
                 f"retracted       {self.retracted:,}",
                 f"size            {self.bytes:,} bytes",
                 f"format          {self.format}  (SQLite {self.sqlite})",
+                *map(str, self.pruned),
             ]
         )

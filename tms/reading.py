@@ -159,6 +159,7 @@ class Reader:
                 "retracted": bool(row.off),
                 "content": None if row.content is None else json.loads(row.content),
                 "version": row.version or 0,
+                "redacted": row.version is not None and row.content is None,
                 "support": row.support,
                 "valid_from": history.opened(row.valid_from),
                 "valid_to": history.opened(row.valid_to),
@@ -248,6 +249,10 @@ class Reader:
         revision = anchor.revision
         if history.anchor(self._beliefs, revision) != anchor:
             raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=_AGAIN)
+        if revision < self._beliefs.baseline:
+            raise InvalidCursor(
+                f"the cursor is of {anchor}, from before the file was pruned.", hint=_AGAIN
+            )
         here = (revision, instant) == (head, self._instant()) if viewed else revision <= head
         if self._viewed != viewed or not here:
             giver = "another view" if viewed else "the memory"
@@ -262,6 +267,8 @@ class Reader:
 
     def log(self, *, after: str | None = None) -> Iterator[Commit]:
         """Yield the commits, oldest first, up to the head at the moment of the call.
+
+        Of a pruned file the first is its baseline.
 
         Args:
             after: only those after this anchor.

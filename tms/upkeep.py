@@ -1,13 +1,15 @@
 """What a memory does for its own file: check it, mend it, count what is in it."""
 
+import os
 from collections.abc import Callable
 
-from tms import history
+from tms import history, retention
 from tms.asking import Questions
 from tms.batch import Writer
-from tms.clock import Clock
+from tms.clock import MILLI, Clock
+from tms.content import check_text
 from tms.errors import InvalidArgument, Misuse
-from tms.models import Stats, Verification
+from tms.models import Pruned, Stats, Verification
 from tms.store import Audit, Connection, versions
 from tms.verification import verify
 
@@ -64,6 +66,51 @@ class Upkeep(Questions):
         if not stands:
             self._mend(self._audit.mend)
 
+    def prune(
+        self,
+        *,
+        before: str,
+        path: str | os.PathLike[str] | None = None,
+        reason: str | None = None,
+        by: str | None = None,
+    ) -> Pruned:
+        """Copy the memory into a new file without what came before a commit.
+
+        The new file begins with that commit. It answers everything about it and all later commits
+        as this file does, with the same anchors, but for the report of that commit and for the
+        causes of what went OUT up to it, which stand before. Sources, facts and justifications all
+        stay, since what is OUT may come back; with them stay the commits that recorded them, as
+        ``why`` tells of those. Contents that were redacted stay so. This file is not changed.
+
+        Args:
+            before: the anchor of the commit.
+            path: the new file; None only counts what would be left out. There must be nothing yet.
+                It appears under this name when it is complete and on the disk, never half.
+            reason: why; it is kept in the new file.
+            by: by whom; likewise.
+
+        Returns:
+            What was, or would be, left out.
+
+        Raises:
+            InvalidAnchor, NoSuchAnchor, Forgotten: it can ask for no such commit.
+            InvalidContent: the reason or the name cannot be kept.
+            ContentConflict: there is something at the path.
+            NoSuchFile: there is no folder to make the file in.
+            StoreFailed: the disk refused.
+            Misuse: a batch is open.
+
+        Cost: grows with the file. It is one read: others go on writing.
+        """
+        check_text("reason", reason)
+        check_text("by", by)
+        self._alone()
+        now = self._writer.now() // MILLI
+        target = None if path is None else os.fsdecode(path)
+        with self._connection.snapshot():
+            baseline = history.revision_of(self._beliefs, before, self._recorded())
+            return retention.prune(self._connection, baseline, target, now, reason, by)
+
     def _mend(self, work: Callable[[], None]) -> None:
         self._alone()
         self._connection.begin()
@@ -95,4 +142,5 @@ class Upkeep(Questions):
                 bytes=sizes.bytes,
                 format=format,
                 sqlite=sqlite,
+                pruned=retention.pruned(self._connection),
             )

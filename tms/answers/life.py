@@ -40,12 +40,14 @@ class Event(Model):
 
     Attributes:
         what: ``declared``, ``revised`` (a content version), ``valid`` (another window),
-            ``retracted``, ``unretracted``, ``in`` (came IN), ``out`` (went OUT), or ``moved``
-            (stayed IN on another support).
+            ``redacted`` (its contents so far were removed), ``retracted``, ``unretracted``, ``in``
+            (came IN), ``out`` (went OUT), or ``moved`` (stayed IN on another support). In a pruned
+            file the first is ``pruned`` for what was on record by then: how it stood at the
+            baseline, with its content, its window and its support.
         anchor: the commit.
         op, reason, by: of that commit.
         support: id of the justification that it rests on from then on.
-        content: the version it was given then.
+        content: the version it was given then; None if that was redacted.
         valid_from, valid_to: the window it was given then; None is open.
         because: what moved with it in that commit. Of ``in``: what came IN, was recorded or was
             unretracted of its new support and its premises, and itself if it was unretracted or is
@@ -54,7 +56,18 @@ class Event(Model):
             what ``moved`` stands again by the end of the commit: what was retracted below it.
     """
 
-    what: Literal["declared", "revised", "valid", "retracted", "unretracted", "in", "out", "moved"]
+    what: Literal[
+        "declared",
+        "revised",
+        "valid",
+        "redacted",
+        "retracted",
+        "unretracted",
+        "in",
+        "out",
+        "moved",
+        "pruned",
+    ]
     anchor: Anchor
     op: str
     reason: str | None

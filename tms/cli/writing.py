@@ -58,7 +58,8 @@ def _revised_options(command: Command) -> Command:
 _OPEN = "open"
 
 
-def _said_options(command: Command) -> Command:
+def said_options(command: Command) -> Command:
+    """Add why and by whom as options."""
     by = click.option("--by", metavar="NAME", help="By whom.")
     reason = click.option("--reason", metavar="TEXT", help="Why.")
     return reason(by(command))
@@ -180,7 +181,7 @@ def axiom(
 
 @verb
 @_refs
-@_said_options
+@said_options
 def retract(
     door: Door, *, refs: tuple[str, ...], reason: str | None, by: str | None, as_json: bool
 ) -> None:
@@ -195,7 +196,7 @@ def retract(
 
 @verb
 @_refs
-@_said_options
+@said_options
 def unretract(
     door: Door, *, refs: tuple[str, ...], reason: str | None, by: str | None, as_json: bool
 ) -> None:
@@ -211,7 +212,7 @@ def unretract(
 @click.argument("ref")
 @_content_option
 @_revised_options
-@_said_options
+@said_options
 def revise(
     door: Door,
     *,
@@ -243,7 +244,7 @@ def revise(
 
 
 @verb
-@_said_options
+@said_options
 def settle(door: Door, *, reason: str | None, by: str | None, as_json: bool) -> None:
     """Commit what began or expired since the last commit.
 

@@ -5,12 +5,14 @@
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
 moved in a commit, ``turns`` when something came and went; ``around`` and ``cone`` read what is near
 a node and all that stands behind it, ``adjacency`` walks the graph at a revision, ``imagined``
-takes in a commit that is not made; ``audit`` reads all of it.
+takes in a commit that is not made; ``audit`` reads all of it; ``redacting`` and ``pruning`` take
+away from it.
 """
 
 from tms.store.adjacency import Adjacency
 from tms.store.around import Around, Passed
 from tms.store.audit import Audit, versions
+from tms.store.baseline import LeftOut, left_out
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
@@ -21,7 +23,9 @@ from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.network import SqlNetwork
+from tms.store.pruning import Pruner, Pruning, prunings
 from tms.store.record import Crossed, Head, Named, Record
+from tms.store.redacting import overwriting, scrub
 from tms.store.turns import Turns
 from tms.store.windows import Bound, Windows
 
@@ -44,10 +48,13 @@ __all__ = [
     "Head",
     "Imagined",
     "Lacks",
+    "LeftOut",
     "Named",
     "NodeRow",
     "Overlay",
     "Passed",
+    "Pruner",
+    "Pruning",
     "Record",
     "Recorded",
     "SqlNetwork",
@@ -55,6 +62,10 @@ __all__ = [
     "Support",
     "Turns",
     "Windows",
+    "left_out",
     "open_file",
+    "overwriting",
+    "prunings",
+    "scrub",
     "versions",
 ]

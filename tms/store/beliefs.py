@@ -105,7 +105,13 @@ class Beliefs:
     """Questions about any revision. Nothing here reads the cache, so nothing depends on it."""
 
     def __init__(self, connection: Connection) -> None:
+        self._connection = connection
         self._sql = connection.sql
+
+    @property
+    def baseline(self) -> int:
+        """The revision from which on the file can be asked; 0 if it was never pruned."""
+        return self._connection.baseline
 
     def is_in(self, node: int, at: int) -> bool:
         """Return whether a node was IN at a revision. One seek."""
@@ -279,8 +285,11 @@ class Beliefs:
         return rows
 
     def revision_at(self, at: int, head: int) -> int:
-        """Return the last revision at or before a time, in milliseconds; 0 if there is none."""
-        low, high = 0, head
+        """Return the last revision at or before a time, in milliseconds.
+
+        The one before the first, if there is none.
+        """
+        low, high = max(self.baseline - 1, 0), head
         while low < high:  # the times never go back
             middle = (low + high + 1) // 2
             time = self.at(middle)
@@ -308,7 +317,7 @@ class Beliefs:
 
     # ------------------------------------------------------------ the life of one
 
-    def versions(self, node: int, at: int) -> list[tuple[int, int, str]]:
+    def versions(self, node: int, at: int) -> list[tuple[int, int, str | None]]:
         """Return (revision, version, content) of a node, oldest first."""
         return self._life(
             "SELECT revision, version, content FROM content"
@@ -316,6 +325,22 @@ class Beliefs:
             node,
             at,
         )
+
+    def redactions(self, node: int, at: int) -> list[tuple[int]]:
+        """Return the revision of each redaction of a node, oldest first."""
+        return self._life(
+            "SELECT revision FROM redaction WHERE node = ? AND revision <= ? ORDER BY revision",
+            node,
+            at,
+        )
+
+    def redacted(self, revision: int) -> list[int]:
+        """Return the nodes that a commit redacted."""
+        rows = self._sql.execute(
+            "SELECT node FROM redaction INDEXED BY redaction_by_revision WHERE revision = ?",
+            (revision,),
+        ).fetchall()
+        return [row[0] for row in rows]
 
     def switches(self, target: int, at: int) -> list[tuple[int, int]]:
         """Return (revision, state) for each turn of a switch, oldest first."""
