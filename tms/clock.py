@@ -54,6 +54,12 @@ class Window(NamedTuple):
         )
 
     @property
+    def words(self) -> str:
+        """The window in words."""
+        start, end = (None if bound is None else moment(bound) for bound in self)
+        return period(start, end) or "always"
+
+    @property
     def bounds(self) -> tuple[int, ...]:
         """The bounds that it has."""
         return tuple(bound for bound in self if bound is not None)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tms.clock import ALWAYS, Window, moment, period
+from tms.clock import ALWAYS, Window
 from tms.errors import (
     ContentConflict,
     InvalidJustification,
@@ -159,7 +159,7 @@ class Draft:
             )
         if window is not None and window != (held := self._turning.window(found.key)):
             raise ContentConflict(
-                f"{ref} is valid {_between(held)}, not {_between(window)}.",
+                f"{ref} is valid {held.words}, not {window.words}.",
                 hint=f"To change that, memory.revise({str(ref)!r}, valid_from=..., valid_to=...).",
                 ids=(ref,),
             )
@@ -390,11 +390,6 @@ class Draft:
         self._turning.restore(mark.turning)
         self._counts = dict(mark.counts)
         self._reasons, self._by = list(mark.reasons), list(mark.by)
-
-
-def _between(window: Window) -> str:
-    start, end = (None if bound is None else moment(bound) for bound in window)
-    return period(start, end) or "always"
 
 
 def _short(text: str) -> str:

@@ -1,7 +1,7 @@
 """What leaves a memory: what stands before a baseline, in the new file that it is pruned into."""
 
+from tms.answers import Pruned
 from tms.clock import MILLI, moment
-from tms.models import Pruned
 from tms.refs import Anchor
 from tms.store import Beliefs, Connection, Pruner, Pruning, left_out, prunings
 

@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable
 
 from tms import history, retention
+from tms.answers import Pruned, Stats
 from tms.asking import Questions
 from tms.batch import Writer
 from tms.clock import MILLI, Clock
 from tms.content import check_text
 from tms.errors import InvalidArgument, Misuse
-from tms.models import Pruned, Stats, Verification
+from tms.models import Verification
 from tms.store import Audit, Connection, versions
 from tms.verification import verify
 

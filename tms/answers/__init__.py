@@ -5,6 +5,7 @@ from tms.answers.consequence import Impact, Reached
 from tms.answers.derivation import Because, Step, Why
 from tms.answers.difference import Diff, Revalidated, Revised
 from tms.answers.duration import BelievedDuring, Period, Periods, Span
+from tms.answers.extent import Pruned, Stats
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
 from tms.answers.life import Commit, Event
 from tms.answers.vicinity import Link, Near, Neighbourhood
@@ -27,10 +28,12 @@ __all__ = [
     "Origins",
     "Period",
     "Periods",
+    "Pruned",
     "Reached",
     "Revalidated",
     "Revised",
     "Span",
+    "Stats",
     "Step",
     "Waiting",
     "Why",
