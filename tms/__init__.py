@@ -9,6 +9,7 @@ was believed at any commit.
 from tms.answers import (
     Bearing,
     Because,
+    Change,
     Commit,
     Critical,
     Cuts,
@@ -75,6 +76,7 @@ __all__ = [
     "Bearing",
     "Because",
     "Busy",
+    "Change",
     "Commit",
     "ContentConflict",
     "CorruptStore",

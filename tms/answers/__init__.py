@@ -5,12 +5,13 @@ from tms.answers.consequence import Impact, Reached
 from tms.answers.derivation import Because, Step, Why
 from tms.answers.difference import Diff, Revalidated, Revised
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
-from tms.answers.life import Commit, Event
+from tms.answers.life import Change, Commit, Event
 from tms.answers.vicinity import Link, Near, Neighbourhood
 
 __all__ = [
     "Bearing",
     "Because",
+    "Change",
     "Commit",
     "Critical",
     "Cuts",

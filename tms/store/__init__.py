@@ -3,15 +3,16 @@
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
-moved in a commit; ``around`` and ``cone`` read what is near a node and all that stands behind it,
-``adjacency`` walks the graph at a revision, ``imagined`` takes in a commit that is not made;
+moved in a commit, which ``moves`` gives a page at a time; ``around`` and ``cone`` read what is near
+a node and all that stands behind it, ``adjacency`` walks the graph at a revision, ``imagined``
+takes in a commit that is not made, ``consumers`` keeps how far each reader of the commits has come;
 ``audit`` reads all of it.
 """
 
 from tms.store.adjacency import Adjacency
 from tms.store.around import Around, Passed
 from tms.store.audit import Audit, versions
-from tms.store.beliefs import Beliefs, NodeRow
+from tms.store.beliefs import Beliefs, CommitRow, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
 from tms.store.cone import Cone, Support
@@ -20,6 +21,7 @@ from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
+from tms.store.moves import Loss, Moves
 from tms.store.network import SqlNetwork
 from tms.store.record import Crossed, Head, Named, Record
 from tms.store.windows import Bound, Windows
@@ -35,6 +37,7 @@ __all__ = [
     "Bound",
     "Causes",
     "Change",
+    "CommitRow",
     "Cone",
     "Connection",
     "Crossed",
@@ -43,6 +46,8 @@ __all__ = [
     "Head",
     "Imagined",
     "Lacks",
+    "Loss",
+    "Moves",
     "Named",
     "NodeRow",
     "Overlay",
