@@ -26,6 +26,8 @@ AND (
 AND {fires("d.justification", ":at - 1")}
 """
 
+# Within a justification the facts come by key: the loops run as they are joined, the innermost along
+# the key of derive. Asked for that order, too, SQLite sorts all that one thing was a premise of.
 _SWITCHED = f"""
 SELECT 0, d.justification, d.node
 FROM switch AS s INDEXED BY switch_by_revision
@@ -33,7 +35,7 @@ CROSS JOIN justification AS j ON j.justification = s.target
 CROSS JOIN derive AS d ON d.justification = s.target
     AND d.node > CASE WHEN s.target = :justification THEN :fact ELSE 0 END
 WHERE s.revision = :at AND s.target >= :justification AND s.state = 0 AND {_STAYED}
-ORDER BY s.target, d.node LIMIT :limit
+ORDER BY s.target LIMIT :limit
 """
 
 _EXPIRED = f"""
@@ -46,7 +48,7 @@ WHERE (x.valid_to, x.target) >= (:cause, :justification)
     AND x.valid_to > (SELECT 1000 * at FROM commits WHERE revision = :at - 1)
     AND x.valid_to <= (SELECT 1000 * at FROM commits WHERE revision = :at)
     AND {_STAYED}
-ORDER BY x.valid_to, x.target, d.node LIMIT :limit
+ORDER BY x.valid_to, x.target LIMIT :limit
 """
 
 _BEREFT = f"""
@@ -59,7 +61,7 @@ CROSS JOIN derive AS d ON d.justification = u.justification
     AND d.node > CASE
         WHEN (g.node, u.justification) = (:cause, :justification) THEN :fact ELSE 0 END
 WHERE g.revision = :at AND g.node >= :cause AND g.change = 0 AND {_STAYED}
-ORDER BY g.node, u.justification, d.node LIMIT :limit
+ORDER BY g.node, u.justification LIMIT :limit
 """
 
 _WAYS = (_SWITCHED, _EXPIRED, _BEREFT)
