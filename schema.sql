@@ -2,7 +2,7 @@
 --     sqlite3 memory.db < schema.sql
 -- makes an empty file that tms opens.
 --
--- The record (every table but cache_*) is only ever added to. One transaction is one commit; its
+-- The record (every table but consumer and cache_*) is only ever added to. One transaction is one commit; its
 -- rows carry its revision, and its row in `commits`, written last, closes that revision for good.
 -- Sources, facts and justifications share one sequence of integer keys, which only grows.
 -- (Files that tms made also hold a table _sqlite_migrations, which sqlite-utils keeps for itself.)
@@ -116,6 +116,15 @@ CREATE TABLE transition (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX transition_by_node ON transition (node, revision, change, support);
 
+-- ---------------------------------------------------------------- positions
+
+-- How far each reader of the commits has come. It is no part of what is believed, and the one table
+-- whose rows are changed and removed; moving a position is no commit.
+CREATE TABLE consumer (
+    name TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL CHECK (revision >= 0) -- the last commit that it acknowledged; 0 = none
+) STRICT, WITHOUT ROWID;
+
 -- ---------------------------------------------------------------- what can be rebuilt (tms rebuild)
 
 -- The labels at the head: one row for each node that is IN.
@@ -211,6 +220,15 @@ CREATE TRIGGER derive_delete BEFORE DELETE ON derive BEGIN SELECT RAISE (ABORT, 
 CREATE TRIGGER switch_delete BEFORE DELETE ON switch BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER validity_delete BEFORE DELETE ON validity BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER transition_delete BEFORE DELETE ON transition BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+
+-- Nobody acknowledges a commit that there is not.
+CREATE TRIGGER consumer_insert BEFORE INSERT ON consumer
+WHEN NEW.revision > (SELECT ifnull(max(revision), 0) FROM commits)
+BEGIN SELECT RAISE (ABORT, 'tms: a position is not ahead of the last commit'); END;
+
+CREATE TRIGGER consumer_update BEFORE UPDATE ON consumer
+WHEN NEW.revision > (SELECT ifnull(max(revision), 0) FROM commits)
+BEGIN SELECT RAISE (ABORT, 'tms: a position is not ahead of the last commit'); END;
 
 -- ---------------------------------------------------------------- views for people
 

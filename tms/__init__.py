@@ -54,6 +54,8 @@ from tms.errors import (
     StoreFailed,
     TMSError,
 )
+from tms.feed import Subscription
+from tms.listening import Listener
 from tms.memory import Memory, open
 from tms.models import (
     Finding,
@@ -97,6 +99,7 @@ __all__ = [
     "Justification",
     "Lack",
     "Link",
+    "Listener",
     "Loaded",
     "Memory",
     "Misuse",
@@ -122,6 +125,7 @@ __all__ = [
     "Status",
     "Step",
     "StoreFailed",
+    "Subscription",
     "Survivor",
     "TMSError",
     "Verification",

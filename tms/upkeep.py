@@ -1,6 +1,7 @@
 """What a memory does for its own file: check it, mend it, count what is in it."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from tms import history
 from tms.asking import Questions
@@ -10,6 +11,8 @@ from tms.errors import InvalidArgument, Misuse
 from tms.models import Stats, Verification
 from tms.store import Audit, Connection, versions
 from tms.verification import verify
+
+Done = TypeVar("Done")
 
 
 class Upkeep(Questions):
@@ -55,27 +58,30 @@ class Upkeep(Questions):
 
         Cost: grows with the file.
         """
-        self._mend(self._audit.rebuild)
+        self._write(self._audit.rebuild)
 
     def mend(self) -> None:
         """Rebuild the cache if it was dropped or emptied. Two index seeks if it was not."""
         with self._connection.snapshot():
             stands = self._audit.cache_stands()
         if not stands:
-            self._mend(self._audit.mend)
+            self._write(self._audit.mend)
 
-    def _mend(self, work: Callable[[], None]) -> None:
+    def _write(self, work: Callable[[], Done]) -> Done:
+        """Do what is no commit of the record in a transaction of its own."""
         self._alone()
         self._connection.begin()
         try:
             with self._connection.translated():
-                work()
+                done = work()
             self._connection.commit()
         except BaseException:
             self._connection.rollback()
             raise
+        return done
 
     def _alone(self) -> None:
+        self._writer.heal()
         if self._writer.draft is not None:
             raise Misuse("a batch is open.", hint="Do this before or after the batch.")
 
@@ -92,6 +98,7 @@ class Upkeep(Questions):
                 justifications=sizes.justifications,
                 believed=head.believed + (0 if overlay is None else overlay.gained),
                 retracted=sizes.off,
+                consumers=sizes.consumers,
                 bytes=sizes.bytes,
                 format=format,
                 sqlite=sqlite,

@@ -17,6 +17,7 @@ from tms.store.between import Between
 from tms.store.causes import Causes, Change
 from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
+from tms.store.consumers import Consumers
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.imagined import Imagined
@@ -40,6 +41,7 @@ __all__ = [
     "CommitRow",
     "Cone",
     "Connection",
+    "Consumers",
     "Crossed",
     "Firing",
     "Grounds",

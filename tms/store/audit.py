@@ -24,6 +24,7 @@ COLUMNS = {
     "switch": ("revision", "target", "state"),
     "validity": ("revision", "target", "valid_from", "valid_to"),
     "transition": ("revision", "node", "change", "support"),
+    "consumer": ("name", "revision"),
     "cache_label": ("node", "rank", "support"),
     "cache_off": ("target", "1"),
 }
@@ -35,6 +36,7 @@ _TEXTS = {
     "node": "kind, id",
     "content": "content",
     "justification": "name, rule",
+    "consumer": "name",
 }
 
 
@@ -45,6 +47,7 @@ class Sizes(NamedTuple):
     facts: int
     justifications: int
     off: int
+    consumers: int
     bytes: int
 
 
@@ -175,10 +178,16 @@ class Audit:
             " (SELECT max(revision) FROM switch WHERE target = s.target AND revision <= :at)",
             values,
         ).fetchone()
+        (consumers,) = self._sql.execute("SELECT count(*) FROM consumer").fetchone()
         (pages,) = self._sql.execute("PRAGMA page_count").fetchone()
         (size,) = self._sql.execute("PRAGMA page_size").fetchone()
         return Sizes(
-            roles.get("source", 0), roles.get("fact", 0), justifications, off, pages * size
+            roles.get("source", 0),
+            roles.get("fact", 0),
+            justifications,
+            off,
+            consumers,
+            pages * size,
         )
 
     # ------------------------------------------------------------ all of the record

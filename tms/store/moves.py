@@ -26,8 +26,8 @@ AND (
 AND {fires("d.justification", ":at - 1")}
 """
 
-# Within a justification the facts come by key: the loops run as they are joined, the innermost along
-# the key of derive. Asked for that order, too, SQLite sorts all that one thing was a premise of.
+# Within a justification the facts come by key: the loops run as they are joined, the innermost one
+# along the key of derive. Told to, SQLite would sort all that one thing was a premise of.
 _SWITCHED = f"""
 SELECT 0, d.justification, d.node
 FROM switch AS s INDEXED BY switch_by_revision
