@@ -37,8 +37,9 @@ class Question(NamedTuple):
     shape: tuple[type, ...]
 
     def __str__(self) -> str:
-        of = "all" if self.of is None else repr(self.of)
-        return f"a {self.what} of {'kind ' * (self.what == 'scan' and self.of is not None)}{of}"
+        if self.of is None:
+            return f"a {self.what} of all"
+        return f"a {self.what} of {'kind ' * (self.what == 'scan')}{str(self.of)!r}"
 
 
 class Walk(NamedTuple):
