@@ -36,6 +36,7 @@ NEEDED = {
     "neighbourhood": ["Flag:1"],
     "diff": [FIRST],
     "import": ["-"],
+    "subscribe": ["mail", "--take", "2"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""
 

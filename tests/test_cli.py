@@ -41,6 +41,8 @@ MODELS = {
     "diff": tms.Diff,
     "import": tms.Loaded,
     "verify": tms.Verification,
+    "changes": tms.Report,
+    "subscribe": tms.Report,
 }
 
 
@@ -55,7 +57,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
         *("why-not", "what-if", "impact"),
         *("environments", "origins", "cuts", "critical", "neighbourhood"),
-        *("scan", "import", "verify", "rebuild", "demo"),
+        *("changes", "subscribe", "scan", "import", "verify", "rebuild", "demo"),
     }
 
 
@@ -82,7 +84,7 @@ def test_every_verb_prints_the_json_of_its_model(path, verb):
     assert lines
     for line in lines:
         assert model.model_validate_json(line).to_json() == line
-    if verb not in ("log", "history", "import"):
+    if verb not in ("log", "history", "import", "changes", "subscribe"):
         assert len(lines) == 1
 
 
@@ -144,6 +146,10 @@ BAD = [
     pytest.param(["--at", "\udcff"], id="undecodable anchor"),
     pytest.param(["--after", "x"], id="no cursor"),
     pytest.param(["--after", "\udcff"], id="undecodable cursor"),
+    pytest.param(["--cursor", "x"], id="no such cursor"),
+    pytest.param(["Feed:1", "--limit", "0"], id="no limit of a page"),
+    pytest.param(["--since", "2026-07-21"], id="since an instant"),
+    pytest.param(["mail", "--acknowledge", "x"], id="nothing to acknowledge"),
     pytest.param(["--kind", "a:b"], id="no kind"),
     pytest.param(["--kind", "\udcff"], id="undecodable kind"),
     pytest.param(["--limit", "0"], id="no limit"),

@@ -98,6 +98,7 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
     assert view <= memory
     assert view >= {
         "believes",
+        "changes",
         "critical",
         "cuts",
         "diff",
@@ -105,12 +106,15 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "get",
         "head",
         "history",
+        "history_page",
         "holding",
         "impact",
         "log",
+        "log_page",
         "origins",
         "neighbourhood",
         "report",
+        "report_page",
         "scan",
         "what_if",
         "why",
