@@ -52,9 +52,9 @@ class Feed(Upkeep):
     def on_commit(self, callback: Callable[[Report], object]) -> Listener:
         """Call back after each commit that this memory makes, with the report of it.
 
-        It is called once the commit is durable and in the order of commits; never for what changed
-        nothing or was rolled back, and once for a batch. Several callbacks are called in the order
-        in which they were given. One may read and may write: what it writes is a commit of its own,
+        It is called once the commit is in the file, and in the order of commits; never for what
+        changed nothing or was rolled back, and once for a batch. Several callbacks are called in
+        the order in which they were given. One may read and may write: what it writes is a commit of its own,
         of which all hear after they have heard of this one. Commits of other handles and processes
         are not heard of; see ``subscribe``.
 
@@ -81,7 +81,8 @@ class Subscription:
     """A durable position among the commits. Made by ``memory.subscribe``.
 
     Reports come in the order of commits and at least once: what was taken and not acknowledged is
-    given again, after a crash too. Only what is committed is given.
+    given again, after a crash too. Only what is committed is given. Where a power cut takes the
+    last commits, as SQLite in WAL mode allows, it takes a position among them back, too.
 
     Attributes:
         name: of the reader.
