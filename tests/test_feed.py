@@ -326,6 +326,14 @@ with tms.open(sys.argv[1], timeout=60) as memory:
 """
 
 
+_DYING = """
+import os, signal, sys, tms
+with tms.open(sys.argv[1]) as memory:
+    memory.on_commit(lambda report: os.kill(os.getpid(), signal.SIGKILL))
+    memory.retract("Feed:1", reason="then it died")
+"""
+
+
 def started(code: str, *args: object) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-c", code, *map(str, args)], stdout=subprocess.PIPE)
 
@@ -364,6 +372,21 @@ def test_c39_what_a_killed_reader_took_and_did_not_acknowledge_is_given_again(pa
         mail = memory.subscribe("mail")
         assert mail.position == json.loads(told[2])["after"]
         assert [report.to_json() for report in mail] == told[3:]
+
+
+def test_c39_what_a_writer_committed_and_never_told_is_given_to_a_subscriber(path: Path) -> None:
+    with tms.open(path, clock=Clock()) as memory:
+        fill(memory)
+        mail = memory.subscribe("mail")
+        mail.acknowledge(anchors(memory)[-1])
+        with started(_DYING, path) as writer:
+            writer.communicate(timeout=60)
+        assert writer.returncode == -signal.SIGKILL
+        (report,) = mail.take()
+        assert report.reason == "then it died"
+        assert report == reports(memory)[-1]
+        assert not memory.retract("Feed:1")
+        assert mail.take() == (report,)
 
 
 # ---------------------------------------------------------------- callbacks

@@ -54,9 +54,11 @@ class Feed(Upkeep):
 
         It is called once the commit is in the file, and in the order of commits; never for what
         changed nothing or was rolled back, and once for a batch. Several callbacks are called in
-        the order in which they were given. One may read and may write: what it writes is a commit of its own,
-        of which all hear after they have heard of this one. Commits of other handles and processes
-        are not heard of; see ``subscribe``.
+        the order in which they were given. Commits of other handles and processes are not heard of,
+        and what a crash leaves untold stays untold; see ``subscribe``.
+
+        A callback may read and may write. What it writes is a commit of its own, of which all hear,
+        it too, after they have heard of this one: one that writes every time never comes to an end.
 
         What a callback raises is logged (``logging.getLogger("tms")``, as an error with its
         traceback) and goes no further: the commit stands, the verb returns, the others are called.
