@@ -79,9 +79,7 @@ class Harness(Player):
         self._other: tms.Memory | None = None
 
     def open(self) -> tms.Memory:
-        memory = super().open()
-        memory.on_commit(self._follower.hear)
-        return memory
+        return self._follower.listen(super().open())
 
     def _settle(self, network: Network, turned: Turned) -> Changes:
         """Settle, and count what phase 2 brought back: phase 1 never makes a rank higher."""
@@ -139,8 +137,7 @@ class Harness(Player):
         self._count(before, head, expected, now)
         self._supports = now
         self.tally["commits"] += 1
-        count = self.tally["commits"]
-        self._follower.step(self.memory, 1 + count * 5 % 4, count * 7 % 5)
+        self._follower.step(self.memory, self.tally["commits"])
 
     def _check_report(self, expected: Told, report: tms.Report, now: Mapping[str, str]) -> None:
         def ids(many: Iterable[Said]) -> list[str]:
