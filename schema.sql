@@ -2,7 +2,7 @@
 --     sqlite3 memory.db < schema.sql
 -- makes an empty file that tms opens.
 --
--- The record (every table but cache_*) is only ever added to. One transaction is one commit; its
+-- The record (every table but consumer and cache_*) is only ever added to. One transaction is one commit; its
 -- rows carry its revision, and its row in `commits`, written last, closes that revision for good.
 -- Two things alone take away: a content can be redacted, and a record pruned into a new file.
 -- Sources, facts and justifications share one sequence of integer keys, which only grows.
@@ -141,6 +141,14 @@ CREATE TABLE pruned (
     windows INTEGER NOT NULL,
     transitions INTEGER NOT NULL
 ) STRICT;
+-- ---------------------------------------------------------------- positions
+
+-- How far each reader of the commits has come. It is no part of what is believed, and the one table
+-- whose rows are changed and removed; moving a position is no commit.
+CREATE TABLE consumer (
+    name TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL CHECK (revision >= 0) -- the last commit that it acknowledged; 0 = none
+) STRICT, WITHOUT ROWID;
 
 -- ---------------------------------------------------------------- what can be rebuilt (tms rebuild)
 
@@ -260,6 +268,15 @@ CREATE TRIGGER validity_delete BEFORE DELETE ON validity BEGIN SELECT RAISE (ABO
 CREATE TRIGGER transition_delete BEFORE DELETE ON transition BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER redaction_delete BEFORE DELETE ON redaction BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER pruned_delete BEFORE DELETE ON pruned BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+
+-- Nobody acknowledges a commit that there is not.
+CREATE TRIGGER consumer_insert BEFORE INSERT ON consumer
+WHEN NEW.revision > (SELECT ifnull(max(revision), 0) FROM commits)
+BEGIN SELECT RAISE (ABORT, 'tms: a position is not ahead of the last commit'); END;
+
+CREATE TRIGGER consumer_update BEFORE UPDATE ON consumer
+WHEN NEW.revision > (SELECT ifnull(max(revision), 0) FROM commits)
+BEGIN SELECT RAISE (ABORT, 'tms: a position is not ahead of the last commit'); END;
 
 -- ---------------------------------------------------------------- views for people
 

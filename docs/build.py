@@ -32,8 +32,11 @@ shown as escapes.
 `2026-07-21T17:30+05:30`, to the microsecond.
 
 **JSON.** With `--json` a verb prints the JSON of its result, in UTF-8: one document on one
-line. The verbs that list (`holding`, `log`, `history`, and `import` its commits) print JSON
-Lines, a document for each thing listed. Keys are camelCase.
+line. The verbs that list (`holding`, `log`, `history`, `changes`, `subscribe --take`, and `import`
+its commits) print JSON Lines, a document for each thing listed. Keys are camelCase.
+
+**Pages.** `scan`, and `log`, `history` and `report` with `--limit`, print a page: one document with
+`items` and a `nextCursor`, which `--cursor` takes for the next page, and which is null on the last.
 
 **Errors** go to stderr, as `error[code]: message` and a line `hint: what to do next`. With
 `--json` they are an object with `code`, `message`, `hint` and `ids`.

@@ -85,12 +85,13 @@ def dump(path: Path | str) -> list[str]:
 
 
 def tables(connection: sqlite3.Connection) -> list[str]:
-    """Return the record tables of a file: all but the cache and what sqlite-utils keeps."""
+    """Return the record tables of a file: all but positions, the cache and sqlite-utils' own."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
     return [
         name
         for (name,) in rows
-        if not name.startswith(("cache_", "sqlite_")) and name != "_sqlite_migrations"
+        if not name.startswith(("cache_", "sqlite_"))
+        and name not in ("consumer", "_sqlite_migrations")
     ]
 
 

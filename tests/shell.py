@@ -41,6 +41,7 @@ NEEDED = {
     "prune": [FIRST],
     "redact": ["Feed:1"],
     "import": ["-"],
+    "subscribe": ["mail", "--take", "2"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""
 

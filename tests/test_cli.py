@@ -46,6 +46,8 @@ MODELS = {
     "verify": tms.Verification,
     "prune": tms.Pruned,
     "redact": tms.Report,
+    "changes": tms.Report,
+    "subscribe": tms.Report,
 }
 
 
@@ -62,7 +64,8 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
         *("why-not", "what-if", "impact"),
         *("environments", "origins", "cuts", "critical", "neighbourhood"),
         *("periods", "believed-during"),
-        *("scan", "import", "verify", "rebuild", "prune", "redact", "demo"),
+        *("changes", "subscribe", "prune", "redact"),
+        *("scan", "import", "verify", "rebuild", "demo"),
     }
 
 
@@ -89,7 +92,7 @@ def test_every_verb_prints_the_json_of_its_model(path, verb):
     assert lines
     for line in lines:
         assert model.model_validate_json(line).to_json() == line
-    if verb not in ("log", "history", "import"):
+    if verb not in ("log", "history", "import", "changes", "subscribe"):
         assert len(lines) == 1
 
 
@@ -163,6 +166,10 @@ BAD = [
         ["Feed:1", *("--valid-from", "9999-01-01T00:00:00Z", "--valid-to", "0001-01-01T00:00:00Z")],
         id="inverted",
     ),
+    pytest.param(["--cursor", "x"], id="no such cursor"),
+    pytest.param(["Feed:1", "--limit", "0"], id="no limit of a page"),
+    pytest.param(["--since", "2026-07-21"], id="since an instant"),
+    pytest.param(["mail", "--acknowledge", "x"], id="nothing to acknowledge"),
     pytest.param(["--kind", "a:b"], id="no kind"),
     pytest.param(["--kind", "\udcff"], id="undecodable kind"),
     pytest.param(["--limit", "0"], id="no limit"),

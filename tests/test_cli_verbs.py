@@ -297,6 +297,70 @@ def test_long_output_is_whole_off_a_terminal(path):
     assert [line.strip() for line in lines if line.startswith("    ")] == refs
 
 
+@pytest.mark.parametrize("verb", [["log"], ["history", "Feed:1"], ["report"], ["scan"]])
+def test_what_is_long_is_read_page_by_page(path, verb):
+    told(path, "retract", "Feed:1")
+    items, cursor = [], []
+    while True:
+        page = json.loads(told(path, *verb, "--limit", "1", *cursor, "--json"))
+        items += page["items"]
+        text = told(path, *verb, "--limit", "1", *cursor)
+        if page["nextCursor"] is None:
+            assert "more after" not in text
+            break
+        assert text.splitlines()[-1] == f"more after {page['nextCursor']}"
+        cursor = ["--cursor", page["nextCursor"]]
+    assert len(items) >= 2
+    assert items == json.loads(told(path, *verb, "--limit", "9", "--json"))["items"]
+    assert (
+        items[1:]
+        == json.loads(
+            told(path, *verb, "--json", "--cursor", json.loads(first(path, verb))["nextCursor"])
+        )["items"]
+    )
+
+
+def first(path, verb):
+    return told(path, *verb, "--limit", "1", "--json")
+
+
+def test_a_page_of_a_log_begins_after_an_anchor(path):
+    page = json.loads(told(path, "log", "--after", FIRST, "--limit", "1", "--json"))
+    assert [entry["anchor"][:19] for entry in page["items"]] == ["r1:0000000000000002"]
+    refused = run(path, "log", "--cursor", page["nextCursor"])
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("error[invalid-cursor]: the cursor is of a log of 'r1:")
+
+
+def test_a_page_of_a_report_is_no_picture(path):
+    result = run(path, "report", "--limit", "1", "--format", "dot")
+    assert result.exit_code == 2
+    assert "A page is told as text or JSON." in result.stderr
+
+
+def test_the_commits_are_followed_from_the_command_line(path):
+    told(path, "retract", "Feed:1")
+    reports = told(path, "changes", "--json").splitlines()
+    assert [json.loads(text)["op"] for text in reports] == ["source", *["justify"] * 2, "retract"]
+    assert told(path, "changes", "--since", FIRST, "--json").splitlines() == reports[1:]
+    assert told(path, "changes", "--at", FIRST, "--json").splitlines() == reports[:1]
+    assert told(path, "changes").count("  believed   ") == 4
+    assert told(path, "subscribe", "mail") == "nothing acknowledged yet\n"
+    assert told(path, "subscribe", "mail", "--json") == "null\n"
+    for _ in range(2):
+        assert told(path, "subscribe", "mail", "--take", "3", "--json").splitlines() == reports[:3]
+    third = json.loads(reports[2])["after"]
+    rest = told(path, "subscribe", "mail", "--acknowledge", third, "--take", "3", "--json")
+    assert rest.splitlines() == reports[3:]
+    assert told(path, "subscribe", "mail") == f"{third}\n"
+    assert told(path, "subscribe", "mail", "--acknowledge", FIRST) == f"{third}\n"
+    assert "consumers       1\n" in told(path, "status")
+    assert run(path, "subscribe", "mail", "--forget", "--take", "1").exit_code == 2
+    assert told(path, "subscribe", "mail", "--forget") == "nothing acknowledged yet\n"
+    ahead = tms.Anchor.kept(99, 0)
+    assert run(path, "subscribe", "mail", "--acknowledge", ahead).exit_code == 3
+
+
 def test_the_demo_tells_its_story_in_a_file_that_is_gone_afterwards(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.chdir(tmp_path)

@@ -67,6 +67,20 @@ HOT = {
     "anchor_at": lambda m: m.anchor_at(days(0)),
     "settle": lambda m: m.settle(),
     "expire": lambda m: m.revise("Pod:0000", valid_to=days(-5)),
+    "log_page": lambda m: m.log_page(2, since=m.report(m.head).before),
+    "history_page": lambda m: m.history_page(
+        "Pod:0000", 2, after=m.history_page("Pod:0000", 1).next_cursor
+    ),
+    "report_page": lambda m: (
+        anchor := m.retract("Pod:0000").after,
+        m.report_page(anchor, 5, after=m.report_page(anchor, 5).next_cursor),
+    ),
+    "changes": lambda m: list(m.changes(since=m.head)),
+    "subscribe": lambda m: (
+        m.subscribe("mail").acknowledge(m.head),
+        m.subscribe("mail").take(),
+        m.subscribe("mail").forget(),
+    ),
 }
 """Work whose cost must not grow with the file, in this order on one memory."""
 

@@ -28,6 +28,7 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         report = memory.report(commit.anchor)
         found += [commit, report, *report.survived_via]
     found += [*memory.history("Feed:1"), *memory.history("Flag:14")]
+    found += [item for commit in memory.log() for item in memory.report_page(commit.anchor).items]
     for ref in ("Flag:14", "Flag:22", "Feed:1"):
         found += [why := memory.why(ref), *why, *(item for step in why for item in step.because)]
     for ref in ("Feed:1", "Flag:14", "justification:block-14"):

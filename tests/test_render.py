@@ -184,6 +184,7 @@ def test_control_characters_reach_neither_a_terminal_nor_a_pipe():
         memory.justify(f"Flag:{NASTY}", feed, rule="two")
         report = memory.retract("justification:\x1bid", reason="\x1b[31mred", by="\u2066by")
         results = [report, memory.get(feed), memory.get("justification:\x1bid"), memory.scan()]
+        results += [memory.log_page(), memory.history_page(feed), memory.report_page(report.after)]
         shown = [printed(render.drawn(result)) for result in results]
         shown += [render.plain(result) for result in results]
         shown += [
@@ -191,6 +192,7 @@ def test_control_characters_reach_neither_a_terminal_nor_a_pipe():
             printed(render.facts(list(memory.holding()))),
             printed(render.events(memory.history(feed))),
             printed(render.events(memory.history("justification:\x1bid"))),
+            printed(render.reports(list(memory.changes()))),
             *map(render.line, memory.log()),
         ]
     for text in shown:
@@ -231,7 +233,22 @@ def test_what_is_wider_than_the_terminal_is_folded_and_not_lost():
         assert all(len(line) + line.count("語") <= 80 for line in text.splitlines())
 
 
+def test_a_page_is_drawn_as_what_is_on_it(told):
+    memory, story = told
+    anchor = story.retraction.after
+    changes = printed(render.drawn(memory.report_page(anchor, 1000)))
+    assert all(re.search(f"died +{ref} *$", changes, re.M) for ref in story.retraction.died)
+    for survivor in story.retraction.survived_via:
+        assert re.search(f"survived +{survivor.fact} +via {survivor.via[0]}", changes)
+    log = printed(render.drawn(memory.log_page(1000)))
+    assert log == printed(render.log(list(memory.log())))
+    life = printed(render.drawn(memory.history_page(demo.FEED, 1000)))
+    assert life == printed(render.events(memory.history(demo.FEED)))
+    assert "more with --cursor " in printed(render.drawn(memory.log_page(1)))
+
+
 def test_nothing_to_draw_is_said():
+    assert "no more commits" in printed(render.reports([]))
     assert "no commit yet" in printed(render.log([]))
     assert "no fact is believed" in printed(render.facts([]))
     with tms.open(":memory:") as memory:

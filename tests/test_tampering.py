@@ -372,6 +372,11 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "support",
         "Scan:1 at revision",
     ),
+    "a position is ahead of the head": (
+        (f"INSERT INTO consumer SELECT 'mail', {LAST} + 1",),
+        "consumer",
+        "mail",
+    ),
     "a label is missing from the cache": (
         (f"DELETE FROM cache_label WHERE node = {FLAG14}",),
         "cache",

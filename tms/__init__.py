@@ -10,6 +10,7 @@ from tms.answers import (
     Bearing,
     Because,
     BelievedDuring,
+    Change,
     Commit,
     Critical,
     Cuts,
@@ -59,6 +60,8 @@ from tms.errors import (
     StoreFailed,
     TMSError,
 )
+from tms.feed import Subscription
+from tms.listening import Listener
 from tms.memory import Memory, open
 from tms.models import (
     Finding,
@@ -82,6 +85,7 @@ __all__ = [
     "Because",
     "BelievedDuring",
     "Busy",
+    "Change",
     "Commit",
     "ContentConflict",
     "CorruptStore",
@@ -103,6 +107,7 @@ __all__ = [
     "Justification",
     "Lack",
     "Link",
+    "Listener",
     "Loaded",
     "Memory",
     "Misuse",
@@ -132,6 +137,7 @@ __all__ = [
     "Status",
     "Step",
     "StoreFailed",
+    "Subscription",
     "Survivor",
     "TMSError",
     "Verification",

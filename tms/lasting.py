@@ -6,12 +6,13 @@ from itertools import islice
 from tms import history, timeline
 from tms.answers import BelievedDuring, Period, Periods, Span
 from tms.clock import MILLI
-from tms.reading import Reader, check_limit
+from tms.paging import Paged
+from tms.reading import check_limit
 from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
 from tms.store import Beliefs, Cone, Connection, Grounds, Named, Turns, Windows
 
 
-class Lasting(Reader):
+class Lasting(Paged):
     """What can be asked about how long things last."""
 
     def periods(self, ref: object, *, limit: int = 1000) -> Periods:

@@ -89,6 +89,7 @@ class Memory(Verbs):
         """Close the file. An open batch is dropped."""
         self._connection.close()
         self._writer.drop()
+        self._writer.listeners.clear()
 
     def _revision(self) -> int:
         self._writer.heal()

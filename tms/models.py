@@ -247,7 +247,7 @@ class Report(Model):
 
 
 class Page(Model, Generic[Item]):
-    """A page of a scan.
+    """A page of an answer.
 
     Attributes:
         items: at most as many as were asked for.

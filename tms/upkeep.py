@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from typing import TypeVar
 
 from tms import history, retention
 from tms.answers import Pruned, Stats
@@ -13,6 +14,8 @@ from tms.errors import InvalidArgument, Misuse
 from tms.models import Verification
 from tms.store import Audit, Connection, versions
 from tms.verification import verify
+
+Done = TypeVar("Done")
 
 
 class Upkeep(Questions):
@@ -58,14 +61,14 @@ class Upkeep(Questions):
 
         Cost: grows with the file.
         """
-        self._mend(self._audit.rebuild)
+        self._write(self._audit.rebuild)
 
     def mend(self) -> None:
         """Rebuild the cache if it was dropped or emptied. Two index seeks if it was not."""
         with self._connection.snapshot():
             stands = self._audit.cache_stands()
         if not stands:
-            self._mend(self._audit.mend)
+            self._write(self._audit.mend)
 
     def prune(
         self,
@@ -112,18 +115,21 @@ class Upkeep(Questions):
             baseline = history.revision_of(self._beliefs, before, self._recorded())
             return retention.prune(self._connection, baseline, target, now, reason, by)
 
-    def _mend(self, work: Callable[[], None]) -> None:
+    def _write(self, work: Callable[[], Done]) -> Done:
+        """Do what is no commit of the record in a transaction of its own."""
         self._alone()
         self._connection.begin()
         try:
             with self._connection.translated():
-                work()
+                done = work()
             self._connection.commit()
         except BaseException:
             self._connection.rollback()
             raise
+        return done
 
     def _alone(self) -> None:
+        self._writer.heal()
         if self._writer.draft is not None:
             raise Misuse("a batch is open.", hint="Do this before or after the batch.")
 
@@ -140,6 +146,7 @@ class Upkeep(Questions):
                 justifications=sizes.justifications,
                 believed=head.believed + (0 if overlay is None else overlay.gained),
                 retracted=sizes.off,
+                consumers=sizes.consumers,
                 bytes=sizes.bytes,
                 format=format,
                 sqlite=sqlite,

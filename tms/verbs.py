@@ -9,15 +9,15 @@ from tms.batch import Batch
 from tms.clock import KEPT, Kept, Window, given, revised, window
 from tms.content import canonical
 from tms.errors import InvalidArgument, InvalidContent
+from tms.feed import Feed
 from tms.interchange import PROGRESS, blocks
 from tms.models import Loaded, Node, Report
 from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
 from tms.statement import check_premises, statement
 from tms.store import overwriting, scrub
-from tms.upkeep import Upkeep
 
 
-class Verbs(Upkeep):
+class Verbs(Feed):
     """What can be told to a memory."""
 
     def source(

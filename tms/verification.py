@@ -55,6 +55,7 @@ def _checked(audit: Audit, revisions: int | None, findings: "_Findings") -> list
     file.check_nodes()
     file.check_justifications()
     file.check_switches()
+    file.check_consumers()
     file.check_labels(compared)
     if not lost:
         file.check_cache()
@@ -280,6 +281,11 @@ class _File:
                 if late or (place and (fixed or windows[place - 1][1] == windows[place][1])):
                     wrong.append(f"{self._name(target)} at revision {revision}")
         self._findings.add("window", "a window is given to nothing, late, or twice", wrong)
+
+    def check_consumers(self) -> None:
+        last = self.revisions[-1] if self.revisions else 0
+        wrong = [name for name, revision in self._audit.rows("consumer") if revision > last]
+        self._findings.add("consumer", "a position is ahead of the last commit", wrong)
 
     # ------------------------------------------------------------ the labels
 

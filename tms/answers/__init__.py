@@ -7,13 +7,14 @@ from tms.answers.difference import Diff, Revalidated, Revised
 from tms.answers.duration import BelievedDuring, Period, Periods, Span
 from tms.answers.extent import Pruned, Stats
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
-from tms.answers.life import Commit, Event
+from tms.answers.life import Change, Commit, Event
 from tms.answers.vicinity import Link, Near, Neighbourhood
 
 __all__ = [
     "Bearing",
     "Because",
     "BelievedDuring",
+    "Change",
     "Commit",
     "Critical",
     "Cuts",

@@ -53,6 +53,7 @@ class Stats(Model):
         sources, facts, justifications: how many are on record.
         believed: how many facts are IN.
         retracted: how many switches are off.
+        consumers: how many subscriptions have acknowledged something.
         bytes: size of the file.
         format: version of the file format.
         sqlite: version of SQLite in use.
@@ -66,6 +67,7 @@ class Stats(Model):
     justifications: int
     believed: int
     retracted: int
+    consumers: int
     bytes: int
     format: int
     sqlite: str
@@ -79,6 +81,7 @@ class Stats(Model):
                 f"facts           {self.facts:,}  ({self.believed:,} believed)",
                 f"justifications  {self.justifications:,}",
                 f"retracted       {self.retracted:,}",
+                f"consumers       {self.consumers:,}",
                 f"size            {self.bytes:,} bytes",
                 f"format          {self.format}  (SQLite {self.sqlite})",
                 *map(str, self.pruned),

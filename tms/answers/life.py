@@ -1,4 +1,4 @@
-"""What happened: the entries of the log, and the events in the life of one thing."""
+"""What happened: the entries of the log, the changes of a commit, and the life of one thing."""
 
 import json
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from tms.clock import period
 from tms.content import line
-from tms.models import Model
+from tms.models import Model, Settled, Survivor
 from tms.refs import Anchor, Ref
 
 
@@ -33,6 +33,25 @@ class Commit(Model):
         said = "  ".join(text for text in (self.reason, self.by and f"by {self.by}") if text)
         moved = f"-{self.died:,} +{self.revived:,} = {self.believed:,}"
         return line(f"{self.anchor}  {self.op:<9} {moved}  {said}".rstrip())
+
+
+class Change(Model):
+    """One thing that a commit changed.
+
+    Attributes:
+        what: ``died``, ``revived``, ``survived`` or ``settled``.
+        ref: to what; of what was settled a source, a fact or a justification, else a fact.
+        survivor: how it survived.
+        settled: how it was settled.
+    """
+
+    what: Literal["died", "revived", "survived", "settled"]
+    ref: Ref
+    survivor: Survivor | None = None
+    settled: Settled | None = None
+
+    def __str__(self) -> str:
+        return line(f"{self.what:<9}{self.survivor or self.settled or self.ref}")
 
 
 class Event(Model):

@@ -10,6 +10,8 @@ import tms
 from tms.cli.output import FORMS
 from tms.cli.program import Command
 from tms.clock import instant
+from tms.cursors import LARGEST_PAGE
+from tms.models import Page
 
 kind_option = click.option("--kind", metavar="KIND", help="Only of this kind.")
 ref = click.argument("ref", metavar="REF")
@@ -89,6 +91,29 @@ def format_option(command: Command) -> Command:
         help="Print a tree of text, JSON, the source of a diagram, or a page for a browser.",
     )
     return cast(Command, option(formed))
+
+
+def paged(command: Command) -> Command:
+    """Give a verb ``limit`` and ``cursor``: a page in place of all, for ``page_of``."""
+    for option in (
+        click.option("--cursor", metavar="CURSOR", help="Go on where the page before ended."),
+        click.option(
+            "--limit",
+            type=click.IntRange(1, LARGEST_PAGE),
+            help=f"Print a page, of at most this many; {LARGEST_PAGE} with --cursor alone.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def page_of(
+    ask: Callable[..., Page[Any]], *given: object, limit: int | None, cursor: str | None
+) -> Page[Any] | None:
+    """Return the page that was asked for; None where neither option was given."""
+    if limit is None and cursor is None:
+        return None
+    return ask(*given, limit=limit or LARGEST_PAGE, after=cursor)
 
 
 def reader(memory: tms.Memory, at: Seen | None) -> tms.Memory | tms.View:

@@ -1,17 +1,18 @@
 """Results as a person reads them: drawn on a terminal, plain text anywhere else.
 
 ``plain`` gives text that is never wrapped, cut or coloured. ``drawn`` gives what rich prints on a
-terminal; streams are drawn a part at a time, by ``facts``, ``log`` and ``events``. All are pure
-functions of the results. What a word says is never said by its colour alone.
+terminal; streams are drawn a part at a time, by ``facts``, ``log``, ``events`` and ``reports``. All
+are pure functions of the results. What a word says is never said by its colour alone.
 
 Names and texts come from outside, so control characters in them are shown as escapes: an id can
 neither move the cursor nor pass for another line. The JSON forms have them exactly.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from itertools import groupby
+from typing import Any
 
 from rich.columns import Columns
 from rich.console import Group, RenderableType
@@ -20,7 +21,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from tms.answers import Commit, Diff, Event, Impact
+from tms.answers import Change, Commit, Diff, Event, Impact
+from tms.clock import iso as written
 from tms.clock import period
 from tms.content import line
 from tms.models import Justification, Node, Page, Report, Status, Verification
@@ -126,19 +128,13 @@ def _(justification: Justification) -> RenderableType:
 
 @drawn.register
 def _(page: Page) -> RenderableType:  # type: ignore[type-arg] # singledispatch takes the bare class
-    table = _table("ref", "role", "status", "rests on")
-    for node in page.items:
-        table.add_row(
-            line(node.ref),
-            node.role,
-            _status(node.status, retracted=node.retracted),
-            "" if node.support is None else line(node.support),
-        )
-    parts: list[RenderableType] = [table if page.items else Text("nothing on record")]
-    if page.next_cursor is not None:
-        more = f"more with --after {line(page.next_cursor)}"
-        parts.append(Text(more, no_wrap=True, overflow="ignore"))
-    return Group(*parts)
+    items = page.items
+    kind = type(items[0]) if items else None
+    part = Text("nothing on record") if kind is None else _PARTS[kind](items)
+    if page.next_cursor is None:
+        return part
+    more = f"more with --cursor {line(page.next_cursor)}"
+    return Group(part, Text(more, no_wrap=True, overflow="ignore"))
 
 
 @drawn.register
@@ -187,6 +183,45 @@ def events(happened: Sequence[Event]) -> RenderableType:
         style = {"in": "green", "out": "red"}.get(event.what, "")
         table.add_row(_anchored(event), Text(event.what, style=style), Text("\n".join(details)))
     return table
+
+
+def reports(told: Sequence[Report]) -> RenderableType:
+    """Draw reports one below the other."""
+    return Group(*map(drawn, told)) if told else Text("no more commits")
+
+
+def _nodes(nodes: Sequence[Node]) -> RenderableType:
+    table = _table("ref", "role", "status", "rests on")
+    for node in nodes:
+        table.add_row(
+            line(node.ref),
+            node.role,
+            _status(node.status, retracted=node.retracted),
+            "" if node.support is None else line(node.support),
+        )
+    return table
+
+
+def _changes(changes: Sequence[Change]) -> RenderableType:
+    table = _table("what", "", "")
+    for change in changes:
+        style = {"died": "red", "revived": "green"}.get(change.what, "")
+        how = ""
+        if change.survivor is not None:
+            how = f"via {line(', '.join(change.survivor.via))}"
+        elif change.settled is not None:
+            how = f"{change.settled.cause} {written(change.settled.at)}"
+        table.add_row(Text(change.what, style=style), Text(line(change.ref)), Text(how))
+    return table
+
+
+_PARTS: dict[type, Callable[[Sequence[Any]], RenderableType]] = {
+    Node: _nodes,
+    Commit: log,
+    Event: events,
+    Change: _changes,
+}
+"""How the items of a page are drawn."""
 
 
 def _anchored(entry: Commit | Event) -> Text:

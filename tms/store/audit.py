@@ -27,6 +27,7 @@ COLUMNS = {
     "transition": ("revision", "node", "change", "support"),
     "redaction": ("node", "revision"),
     "pruned": ("pruning", "baseline", "commits", "contents"),
+    "consumer": ("name", "revision"),
     "cache_label": ("node", "rank", "support"),
     "cache_off": ("target", "1"),
 }
@@ -49,6 +50,7 @@ _TEXTS = {
     "content": "content",
     "justification": "name, rule",
     "pruned": 'reason, "by"',
+    "consumer": "name",
 }
 
 
@@ -59,6 +61,7 @@ class Sizes(NamedTuple):
     facts: int
     justifications: int
     off: int
+    consumers: int
     bytes: int
 
 
@@ -189,10 +192,16 @@ class Audit:
             " (SELECT max(revision) FROM switch WHERE target = s.target AND revision <= :at)",
             values,
         ).fetchone()
+        (consumers,) = self._sql.execute("SELECT count(*) FROM consumer").fetchone()
         (pages,) = self._sql.execute("PRAGMA page_count").fetchone()
         (size,) = self._sql.execute("PRAGMA page_size").fetchone()
         return Sizes(
-            roles.get("source", 0), roles.get("fact", 0), justifications, off, pages * size
+            roles.get("source", 0),
+            roles.get("fact", 0),
+            justifications,
+            off,
+            consumers,
+            pages * size,
         )
 
     # ------------------------------------------------------------ all of the record

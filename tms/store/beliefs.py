@@ -317,21 +317,22 @@ class Beliefs:
 
     # ------------------------------------------------------------ the life of one
 
-    def versions(self, node: int, at: int) -> list[tuple[int, int, str | None]]:
-        """Return (revision, version, content) of a node, oldest first."""
+    def versions(
+        self, node: int, at: int, after: int = 0, limit: int = -1
+    ) -> list[tuple[int, int, str | None]]:
+        """Return (revision, version, content) of a node, oldest first, after a version."""
         return self._life(
             "SELECT revision, version, content FROM content"
-            " WHERE node = ? AND revision <= ? ORDER BY version",
-            node,
-            at,
+            " WHERE node = ? AND revision <= ? AND version > ? ORDER BY version LIMIT ?",
+            (node, at, after, limit),
         )
 
-    def redactions(self, node: int, at: int) -> list[tuple[int]]:
+    def redactions(self, node: int, at: int, since: int = 0, limit: int = -1) -> list[tuple[int]]:
         """Return the revision of each redaction of a node, oldest first."""
         return self._life(
-            "SELECT revision FROM redaction WHERE node = ? AND revision <= ? ORDER BY revision",
-            node,
-            at,
+            "SELECT revision FROM redaction"
+            " WHERE node = ? AND revision <= ? AND revision >= ? ORDER BY revision LIMIT ?",
+            (node, at, since, limit),
         )
 
     def redacted(self, revision: int) -> list[int]:
@@ -342,27 +343,38 @@ class Beliefs:
         ).fetchall()
         return [row[0] for row in rows]
 
-    def switches(self, target: int, at: int) -> list[tuple[int, int]]:
+    def switches(
+        self, target: int, at: int, since: int = 0, limit: int = -1
+    ) -> list[tuple[int, int]]:
         """Return (revision, state) for each turn of a switch, oldest first."""
         return self._life(
             "SELECT revision, state FROM switch"
-            " WHERE target = ? AND revision <= ? ORDER BY revision",
-            target,
-            at,
+            " WHERE target = ? AND revision <= ? AND revision >= ? ORDER BY revision LIMIT ?",
+            (target, at, since, limit),
         )
 
-    def transitions(self, node: int, at: int) -> list[tuple[int, int, str | None, int | None]]:
+    def transitions(
+        self, node: int, at: int, since: int = 0, limit: int = -1
+    ) -> list[tuple[int, int, str | None, int | None]]:
         """Return (revision, change, id and key of the support), oldest first, of each change."""
         return self._life(
             f"SELECT t.revision, t.change, (SELECT {IDENTITY} FROM justification AS j"
             " WHERE j.justification = t.support), t.support FROM transition AS t"
-            " WHERE t.node = ? AND t.revision <= ? ORDER BY t.revision",
-            node,
-            at,
+            " WHERE t.node = ? AND t.revision <= ? AND t.revision >= ? ORDER BY t.revision LIMIT ?",
+            (node, at, since, limit),
         )
 
-    def _life(self, statement: str, key: int, at: int) -> list[Any]:
-        rows: list[Any] = self._sql.execute(statement, (key, at)).fetchall()
+    def rested(self, node: int, before: int) -> int | None:
+        """Return the key of what a node rested on before a commit. One seek."""
+        row = self._sql.execute(
+            "SELECT support FROM transition WHERE node = ? AND revision < ?"
+            " ORDER BY revision DESC LIMIT 1",
+            (node, before),
+        ).fetchone()
+        return row[0] if row else None
+
+    def _life(self, statement: str, values: tuple[int, ...]) -> list[Any]:
+        rows: list[Any] = self._sql.execute(statement, values).fetchall()
         return rows
 
 

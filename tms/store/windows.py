@@ -39,7 +39,26 @@ WHERE v.revision = (
 
 _LIFE = """
 SELECT revision, valid_from, valid_to FROM validity
-WHERE target = ? AND revision <= ? ORDER BY revision
+WHERE target = ? AND revision <= ? AND revision >= ? ORDER BY revision LIMIT ?
+"""
+
+
+_NEXT = """
+SELECT * FROM (
+    SELECT v.target, 1, v.valid_from FROM validity AS v INDEXED BY validity_by_start
+    WHERE (v.valid_from, v.target) > (:low, :target) AND v.valid_from <= :high AND v.revision = (
+        SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
+    )
+    ORDER BY v.valid_from, v.target LIMIT :limit
+)
+UNION ALL
+SELECT * FROM (
+    SELECT v.target, 0, v.valid_to FROM validity AS v INDEXED BY validity_by_end
+    WHERE (v.valid_to, v.target) > (:low, :target) AND v.valid_to <= :high AND v.revision = (
+        SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
+    )
+    ORDER BY v.valid_to, v.target LIMIT :limit
+)
 """
 
 
@@ -106,7 +125,26 @@ class Windows:
         rows = self._sql.execute(_SETTLED, values).fetchall()
         return [Bound(target, bool(began), at) for target, began, at in rows]
 
-    def life(self, target: int, at: int) -> list[tuple[int, Window]]:
+    def settled_after(self, last: tuple[int, int], upto: int, at: int, limit: int) -> list[Bound]:
+        """Return a page of what was passed, in the order of time and then of keys.
+
+        Args:
+            last: the bound after which, in microseconds, and its target.
+            upto: the time of the commit that settled them, in microseconds.
+            at: that commit.
+            limit: at most so many.
+
+        Cost: two seeks, and the page.
+        """
+        low, target = last
+        values = {"low": low, "target": target, "high": upto, "at": at, "limit": limit}
+        rows = self._sql.execute(_NEXT, values).fetchall()
+        found = [Bound(target, bool(began), bound) for target, began, bound in rows]
+        return sorted(found, key=lambda bound: (bound.at, bound.target))[:limit]
+
+    def life(
+        self, target: int, at: int, since: int = 0, limit: int = -1
+    ) -> list[tuple[int, Window]]:
         """Return (revision, window) for each window that a target was given, oldest first."""
-        rows = self._sql.execute(_LIFE, (target, at)).fetchall()
+        rows = self._sql.execute(_LIFE, (target, at, since, limit)).fetchall()
         return [(revision, Window(start, end)) for revision, start, end in rows]
