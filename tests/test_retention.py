@@ -260,7 +260,7 @@ def test_a_memory_is_pruned_while_others_write_and_from_a_file_that_is_only_read
     def write() -> None:
         with tms.open(path) as other:
             while not stop.is_set():
-                written.append(other.batch is not None)
+                written.append(len(written))
                 other.source(f"Other:{len(written)}")
 
     writer = threading.Thread(target=write)

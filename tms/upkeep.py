@@ -97,7 +97,8 @@ class Upkeep(Questions):
             What was, or would be, left out.
 
         Raises:
-            InvalidAnchor, NoSuchAnchor, Forgotten: it can ask for no such commit.
+            InvalidAnchor, NoSuchAnchor: the anchor is none of this file.
+            Forgotten: it is from before the file was pruned already.
             InvalidContent: the reason or the name cannot be kept.
             ContentConflict: there is something at the path.
             NoSuchFile: there is no folder to make the file in.
