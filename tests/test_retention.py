@@ -497,3 +497,33 @@ def test_the_command_line_redacts(path: Path) -> None:
     assert json.loads(told(path, "show", "Feed:1", "--json"))["redacted"] is True
     assert "nothing changed" in told(path, "redact", "Feed:1")
     assert "redacted" in told(path, "history", "Feed:1")
+
+
+def test_what_ended_before_the_baseline_is_not_told_in_silence(tmp_path: Path) -> None:
+    with tms.open(tmp_path / "whole.db", clock=Clock()) as memory:
+        memory.source("S:1")
+        memory.justify("F:1", "S:1")
+        memory.retract("S:1")
+        base = memory.unretract("S:1").after
+        memory.retract("S:1")
+        whole = memory.believed_during("F:1")
+        assert (len(whole.spans), whole.truncated) == (2, False)
+        memory.prune(before=base, path=tmp_path / "pruned.db")
+    with tms.open(tmp_path / "pruned.db") as memory:
+        cut = memory.believed_during("F:1")
+        assert (cut.spans, cut.truncated) == (whole.spans[1:], True)
+        assert memory.log_page().items == tuple(memory.log())
+        for ask in (memory.report, memory.report_page):
+            with pytest.raises(tms.Forgotten):
+                ask(base)
+        for ask in (memory.changes, memory.subscribe("mail").take):
+            with pytest.raises(tms.Forgotten):
+                list(ask())
+        assert [report.op for report in memory.changes(since=base)] == ["retract"]
+        for limit in (1, 2, 3):
+            page = memory.history_page("F:1", limit)
+            told = list(page.items)
+            while page.next_cursor is not None:
+                page = memory.history_page("F:1", limit, after=page.next_cursor)
+                told += page.items
+            assert tuple(told) == memory.history("F:1")

@@ -73,6 +73,16 @@ def forgotten(beliefs: Beliefs, what: str) -> Forgotten:
     )
 
 
+def check_told(beliefs: Beliefs, revision: int) -> None:
+    """Refuse what a commit changed, where that is not on record any more.
+
+    Raises:
+        Forgotten: it is the baseline of a pruned file.
+    """
+    if beliefs.baseline and revision <= beliefs.baseline:
+        raise forgotten(beliefs, f"what {anchor(beliefs, revision)} changed")
+
+
 def report(connection: Connection, revision: int) -> Report:
     """Work out the report of a commit from the record.
 
@@ -83,8 +93,7 @@ def report(connection: Connection, revision: int) -> Report:
     """
     beliefs = Beliefs(connection)
     commit = beliefs.commit(revision)
-    if revision <= beliefs.baseline:
-        raise forgotten(beliefs, f"what {Anchor.kept(revision, commit.at)} changed")
+    check_told(beliefs, revision)
     passed = Windows(connection).settled(beliefs.at(revision - 1), commit.at, revision)
     return Report(
         op=commit.op,

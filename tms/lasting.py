@@ -116,14 +116,15 @@ def _believed_during(
         revision for span in kept for revision in span if revision is not None
     )
     anchors = {revision: Anchor.kept(revision, row.at) for revision, row in commits.items()}
+    beliefs = Beliefs(connection)
     return BelievedDuring(
         ref=ref,
-        at=history.anchor(Beliefs(connection), at),
+        at=history.anchor(beliefs, at),
         spans=tuple(
             Span(since=anchors[since], until=None if until is None else anchors[until])
             for since, until in kept
         ),
-        truncated=next(found, None) is not None,
+        truncated=next(found, None) is not None or beliefs.baseline > 0,
     )
 
 

@@ -81,7 +81,7 @@ class Paged(Reader):
             if walk.last is None and since is not None:
                 start = history.revision_of(self._beliefs, since, walk.revision)
             else:
-                (start,) = walk.last or (0,)
+                (start,) = walk.last or (max(0, self._beliefs.baseline - 1),)
             rows = self._beliefs.commits(start, walk.revision, limit + 1)
             items = tuple(history.entry(self._beliefs, row) for row in rows[:limit])
             places: list[Place] = [(row.revision,) for row in rows]
@@ -144,6 +144,7 @@ class Paged(Reader):
             question = Question("report", str(anchor), self._viewed, (int, int, int, int, int))
             walk = self._go_on(question, after)
             revision = history.revision_of(self._beliefs, anchor, walk.revision)
+            history.check_told(self._beliefs, revision)
             found = self._changes(revision, walk.last or (_DIED, 0, 0, 0, 0), limit + 1)
             items = tuple(change for _, change in found[:limit])
             places = [place for place, _ in found]

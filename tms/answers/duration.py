@@ -85,7 +85,8 @@ class BelievedDuring(Model):
         ref: what was asked about.
         at: the commit up to which it was asked.
         spans: each from the commit in which it came IN to the one in which it went OUT.
-        truncated: later ones were left out because of the limit.
+        truncated: some were left out: later ones because of the limit, or those that ended before
+            the file begins, if it was pruned.
     """
 
     ref: Ref
@@ -107,5 +108,5 @@ class BelievedDuring(Model):
         if not self.spans:
             lines.append("  never")
         if self.truncated:
-            lines.append("  … more, left out because of the limit")
+            lines.append("  … more, left out")
         return "\n".join(map(line, lines))
