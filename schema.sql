@@ -2,8 +2,9 @@
 --     sqlite3 memory.db < schema.sql
 -- makes an empty file that tms opens.
 --
--- The record (every table but cache_*) is only ever added to. One transaction is one commit; its
+-- The record (every table but consumer and cache_*) is only ever added to. One transaction is one commit; its
 -- rows carry its revision, and its row in `commits`, written last, closes that revision for good.
+-- Two things alone take away: a content can be redacted, and a record pruned into a new file.
 -- Sources, facts and justifications share one sequence of integer keys, which only grows.
 -- (Files that tms made also hold a table _sqlite_migrations, which sqlite-utils keeps for itself.)
 
@@ -41,12 +42,12 @@ CREATE TABLE node (
 ) STRICT;
 CREATE UNIQUE INDEX node_by_ref ON node (scope, kind, id);
 
--- The content versions of a node, as canonical JSON. No row: it has none.
+-- The content versions of a node, as canonical JSON; NULL where it was redacted. No row: it has none.
 CREATE TABLE content (
     node INTEGER NOT NULL REFERENCES node (node),
     version INTEGER NOT NULL, -- 1, 2, 3 … of this node
     revision INTEGER NOT NULL,
-    content TEXT NOT NULL,
+    content TEXT,
     PRIMARY KEY (node, version)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX content_by_revision ON content (revision, node);
@@ -116,6 +117,39 @@ CREATE TABLE transition (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX transition_by_node ON transition (node, revision, change, support);
 
+-- Which nodes had all their content versions so far removed for good, in which commit.
+CREATE TABLE redaction (
+    node INTEGER NOT NULL REFERENCES node (node),
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (node, revision)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX redaction_by_revision ON redaction (revision, node);
+
+-- One row for each time that the record was pruned: copied into a new file without what came before
+-- a baseline commit, but for what is told of later commits: how all stood at the baseline, and
+-- the commits in which that was recorded. The newest row counts. A file is made with its rows.
+CREATE TABLE pruned (
+    pruning INTEGER PRIMARY KEY, -- 1, 2, 3 …
+    baseline INTEGER NOT NULL,   -- the revision from which on the file can be asked
+    at INTEGER NOT NULL          -- when it was pruned, in milliseconds since 1970 UTC
+        CHECK (at BETWEEN -62135596800000 AND 253402300799999),
+    reason TEXT,
+    "by" TEXT,
+    commits INTEGER NOT NULL,    -- how many rows of each were left out
+    contents INTEGER NOT NULL,
+    switches INTEGER NOT NULL,
+    windows INTEGER NOT NULL,
+    transitions INTEGER NOT NULL
+) STRICT;
+-- ---------------------------------------------------------------- positions
+
+-- How far each reader of the commits has come. It is no part of what is believed, and the one table
+-- whose rows are changed and removed; moving a position is no commit.
+CREATE TABLE consumer (
+    name TEXT PRIMARY KEY,
+    revision INTEGER NOT NULL CHECK (revision >= 0) -- the last commit that it acknowledged; 0 = none
+) STRICT, WITHOUT ROWID;
+
 -- ---------------------------------------------------------------- what can be rebuilt (tms rebuild)
 
 -- The labels at the head: one row for each node that is IN.
@@ -157,6 +191,7 @@ BEGIN SELECT RAISE (ABORT, 'tms: a node is new in an open commit, and the record
 CREATE TRIGGER content_insert BEFORE INSERT ON content
 WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
     OR NEW.version IS NOT (SELECT ifnull(max(version), 0) + 1 FROM content WHERE node = NEW.node)
+    OR NEW.content IS NULL
 BEGIN SELECT RAISE (ABORT, 'tms: a content version is new in an open commit, and the record is append-only'); END;
 
 CREATE TRIGGER justification_insert BEFORE INSERT ON justification
@@ -190,16 +225,36 @@ CREATE TRIGGER transition_insert BEFORE INSERT ON transition
 WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
 BEGIN SELECT RAISE (ABORT, 'tms: a belief changes in an open commit, and the record is append-only'); END;
 
+CREATE TRIGGER redaction_insert BEFORE INSERT ON redaction
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR NOT EXISTS (SELECT 1 FROM node WHERE node = NEW.node)
+    OR EXISTS (SELECT 1 FROM redaction WHERE node = NEW.node AND revision = NEW.revision)
+BEGIN SELECT RAISE (ABORT, 'tms: a node is redacted in an open commit, and the record is append-only'); END;
+
+CREATE TRIGGER pruned_insert BEFORE INSERT ON pruned
+BEGIN SELECT RAISE (ABORT, 'tms: what is pruned is a new file, and the record is append-only'); END;
+
+-- The one change that is let through: a content of a node that the open commit redacts becomes NULL.
+CREATE TRIGGER content_update BEFORE UPDATE ON content
+WHEN NEW.content IS NOT NULL
+    OR (NEW.node, NEW.version, NEW.revision) IS NOT (OLD.node, OLD.version, OLD.revision)
+    OR NOT EXISTS (
+        SELECT 1 FROM redaction
+        WHERE node = OLD.node AND revision = (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    )
+BEGIN SELECT RAISE (ABORT, 'tms: only what is redacted is changed, the record is append-only'); END;
+
 CREATE TRIGGER scope_update BEFORE UPDATE ON scope BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER commits_update BEFORE UPDATE ON commits BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER node_update BEFORE UPDATE ON node BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
-CREATE TRIGGER content_update BEFORE UPDATE ON content BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER justification_update BEFORE UPDATE ON justification BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER premise_update BEFORE UPDATE ON premise BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER derive_update BEFORE UPDATE ON derive BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER switch_update BEFORE UPDATE ON switch BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER validity_update BEFORE UPDATE ON validity BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER transition_update BEFORE UPDATE ON transition BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER redaction_update BEFORE UPDATE ON redaction BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER pruned_update BEFORE UPDATE ON pruned BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 
 CREATE TRIGGER scope_delete BEFORE DELETE ON scope BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER commits_delete BEFORE DELETE ON commits BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
@@ -211,6 +266,17 @@ CREATE TRIGGER derive_delete BEFORE DELETE ON derive BEGIN SELECT RAISE (ABORT, 
 CREATE TRIGGER switch_delete BEFORE DELETE ON switch BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER validity_delete BEFORE DELETE ON validity BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER transition_delete BEFORE DELETE ON transition BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER redaction_delete BEFORE DELETE ON redaction BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER pruned_delete BEFORE DELETE ON pruned BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+
+-- Nobody acknowledges a commit that there is not.
+CREATE TRIGGER consumer_insert BEFORE INSERT ON consumer
+WHEN NEW.revision > (SELECT ifnull(max(revision), 0) FROM commits)
+BEGIN SELECT RAISE (ABORT, 'tms: a position is not ahead of the last commit'); END;
+
+CREATE TRIGGER consumer_update BEFORE UPDATE ON consumer
+WHEN NEW.revision > (SELECT ifnull(max(revision), 0) FROM commits)
+BEGIN SELECT RAISE (ABORT, 'tms: a position is not ahead of the last commit'); END;
 
 -- ---------------------------------------------------------------- views for people
 
@@ -260,7 +326,8 @@ SELECT
     (SELECT count(*) FROM transition AS t JOIN node AS n USING (node)
         WHERE t.revision = c.revision AND t.change = 1 AND n.role = 'fact') AS revived,
     c.believed
-FROM commits AS c;
+FROM commits AS c
+WHERE c.revision >= (SELECT ifnull(max(baseline), 0) FROM pruned);
 
 INSERT INTO scope (scope, name) VALUES (0, '');
 

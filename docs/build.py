@@ -28,9 +28,15 @@ there, and says so. Anywhere else they are plain text, whole, neither wrapped no
 `NO_COLOR` takes the colours off a terminal, too. Control characters in names and texts are
 shown as escapes.
 
+**Times.** A `TIME` is ISO 8601 with an offset, for instance `2026-07-21T12:00:00Z` or
+`2026-07-21T17:30+05:30`, to the microsecond.
+
 **JSON.** With `--json` a verb prints the JSON of its result, in UTF-8: one document on one
-line. The verbs that list (`holding`, `log`, `history`, and `import` its commits) print JSON
-Lines, a document for each thing listed. Keys are camelCase.
+line. The verbs that list (`holding`, `log`, `history`, `changes`, `subscribe --take`, and `import`
+its commits) print JSON Lines, a document for each thing listed. Keys are camelCase.
+
+**Pages.** `scan`, and `log`, `history` and `report` with `--limit`, print a page: one document with
+`items` and a `nextCursor`, which `--cursor` takes for the next page, and which is null on the last.
 
 **Errors** go to stderr, as `error[code]: message` and a line `hint: what to do next`. With
 `--json` they are an object with `code`, `message`, `hint` and `ids`.

@@ -89,6 +89,13 @@ class Settle:
 
 
 @dataclass(frozen=True)
+class Redact:
+    ref: str
+    reason: str | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
 class Turn:
     on: bool
     refs: tuple[Target, ...]
@@ -119,7 +126,7 @@ class Batch:
     by: str | None = None
 
 
-Command = Declare | Justify | Axiom | Revise | Settle | Turn | Load | Batch
+Command = Declare | Justify | Axiom | Revise | Settle | Redact | Turn | Load | Batch
 
 
 def row(command: Command) -> dict[str, Any]:
@@ -155,6 +162,8 @@ def perform(memory: Any, command: Command, refusal: type[Exception], met: list[A
             return memory.revise(ref, content=content, reason=reason, by=by, **bounds(valid))
         case Settle(reason, by):
             return memory.settle(reason=reason, by=by)
+        case Redact(ref, reason, by):
+            return memory.redact(ref, reason=reason, by=by)
         case Turn(on, refs, reason, by):
             return (memory.unretract if on else memory.retract)(refs, reason=reason, by=by)
         case Load(rows, reason, by):
@@ -339,6 +348,7 @@ class Maker:
             lambda: self.revise(head),
             lambda: self.load(head),
             lambda: Settle(self.pick(REASONS)),
+            lambda: Redact(UNKNOWN if self.rarely() else self.pick((*SOURCES, *FACTS))),
         )
         return self.pick(rest)()
 

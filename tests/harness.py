@@ -17,8 +17,11 @@ from unittest.mock import patch
 import pytest
 from commands import Command, Maker, Turn
 from differing import check_diffs
+from following import Follower
 from lacking import check_because
+from lasting import check_spans
 from oracle import Said, Snapshot, Target, Told, by_ref, told
+from paging import check_history, check_report, items
 from player import Player
 from questioning import check_questions
 from rings import founded, on_rings
@@ -57,6 +60,7 @@ class Harness(Player):
     def __init__(self, *, on_disk: bool, wide: int, ahead: int, flush: int) -> None:
         self.tally: Counter[str] = Counter(worlds=1)
         self._reports: list[tuple[tms.Anchor, str]] = []
+        self._follower = Follower(self._reports)
         self._supports: dict[str, str] = {}
         self._at_once = flush > 1000
         self._after = ExitStack()
@@ -74,6 +78,9 @@ class Harness(Player):
         self.on_disk = on_disk
         super().__init__(path)
         self._other: tms.Memory | None = None
+
+    def open(self) -> tms.Memory:
+        return self._follower.listen(super().open())
 
     def _settle(self, network: Network, turned: Turned) -> Changes:
         """Settle, and count what phase 2 brought back: phase 1 never makes a rank higher."""
@@ -131,6 +138,7 @@ class Harness(Player):
         self._count(before, head, expected, now)
         self._supports = now
         self.tally["commits"] += 1
+        self._follower.step(self.memory, self.tally["commits"])
 
     def _check_report(self, expected: Told, report: tms.Report, now: Mapping[str, str]) -> None:
         def ids(many: Iterable[Said]) -> list[str]:
@@ -299,6 +307,10 @@ class Harness(Player):
             (commit.anchor, commit.died, commit.revived, commit.believed) for commit in memory.log()
         ]
         assert log == [_logged(told(*two)) for two in pairwise(revisions)]
+        assert items(memory.log_page, 7) == list(memory.log())
+        for place, (anchor, _) in enumerate(self._reports, 1):
+            check_report(memory, memory.report(anchor), 1 + place % 5)
+        self._follower.finish(memory)
         for snapshot in revisions[1:]:
             view = memory.as_of(recorded=snapshot.anchor)
             self._check_labels(view, snapshot, limit=1000 if snapshot.revision % 8 else 7)
@@ -312,6 +324,7 @@ class Harness(Player):
                 with pytest.raises(tms.NoSuchJustification):
                     view.believes(self.names[said])
         check_diffs(memory, revisions, self.names)
+        check_spans(memory, revisions[-1], revisions, self.names)
         for ref in self.world.head.nodes:
             self._check_life(ref, ref)
         for said, ref in self.names.items():
@@ -334,6 +347,7 @@ class Harness(Player):
                 what += ["revised"] * (new - max(version, int(not life)))
                 what += ["valid"] * (bool(life) and valid_now != valid)
                 version, valid = new, valid_now
+            what += ["redacted"] * (target == snapshot.redacted)
             if (target in snapshot.off) != was_off:
                 was_off = not was_off
                 what.append("retracted" if was_off else "unretracted")
@@ -343,6 +357,7 @@ class Harness(Player):
             life += [(snapshot.anchor, event) for event in what]
         events = self.memory.history(ref)
         assert [(event.anchor, event.what) for event in events if event.what != "moved"] == life
+        check_history(self.memory, ref, 1 + len(events) % 4)
         assert self.memory.get(ref).declared == events[0].anchor
         again = check_because(ref, events, self.world.revisions, self.names)
         self.tally["moved off what stood again"] += again

@@ -31,6 +31,21 @@ class Clock:
         return now
 
 
+class Hand:
+    """A clock that stands until it is set: ``clock.now = ...``."""
+
+    def __init__(self, now: datetime = NOON) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def days(number: float) -> datetime:
+    """Return the instant so many days after noon."""
+    return NOON + timedelta(days=number)
+
+
 def fill(memory: tms.Memory) -> None:
     """Record something of every kind: each table gets rows, each change of belief happens."""
     feed = memory.source("Feed:1", content={"rows": 1})
@@ -70,12 +85,13 @@ def dump(path: Path | str) -> list[str]:
 
 
 def tables(connection: sqlite3.Connection) -> list[str]:
-    """Return the record tables of a file: all but the cache and what sqlite-utils keeps."""
+    """Return the record tables of a file: all but positions, the cache and sqlite-utils' own."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
     return [
         name
         for (name,) in rows
-        if not name.startswith(("cache_", "sqlite_")) and name != "_sqlite_migrations"
+        if not name.startswith(("cache_", "sqlite_"))
+        and name not in ("consumer", "_sqlite_migrations")
     ]
 
 

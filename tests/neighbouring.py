@@ -28,10 +28,11 @@ def check_neighbourhood(
     assert len(near.nodes) == len(down.keys() | up.keys())
     for item in near:
         node = snapshot.nodes[item.ref]
-        assert (item.role, item.status == "IN", item.retracted) == (
+        assert (item.role, item.status == "IN", item.retracted, item.outside) == (
             node.role,
             item.ref in snapshot.held,
             item.ref in snapshot.off,
+            item.ref in snapshot.outside,
         )
         assert (item.support is None) == (item.status == "OUT" or item.role == "source")
         got = reader.get(item.ref)
@@ -48,10 +49,11 @@ def check_neighbourhood(
         said = meant[link.ref]
         assert link.premises == tuple(sorted(said.premises, key=by_ref))
         assert link.derives == tuple(sorted(said.conclusions, key=by_ref))
-        assert (link.rule, link.status == "IN", link.retracted) == (
+        assert (link.rule, link.status == "IN", link.retracted, link.outside) == (
             said.rule,
             snapshot.fires(said),
             said in snapshot.off,
+            said in snapshot.outside,
         )
     return near
 

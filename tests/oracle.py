@@ -97,6 +97,7 @@ class World:
             nodes=nodes,
             justifications=draft.justifications,
             off=draft.off,
+            redacted=draft.redacted,
         )
         after.instant = 1000 * after.at
         same = (after.nodes, after.justifications, after.off) == (
@@ -104,7 +105,11 @@ class World:
             head.justifications,
             head.off,
         )
-        if not same or (draft.settling and settled(head, after.instant)):
+        if (
+            not same
+            or draft.redacted is not None
+            or (draft.settling and settled(head, after.instant))
+        ):
             after.relabel()
             self.revisions.append(after)
 
@@ -128,7 +133,11 @@ class World:
                     raise Refused("invalid-ref", "content-conflict")
                 version = 0 if text is None else 1
                 nodes[ref] = Node(role, version, text, (version, text), valid)
-            elif found.role != role or valid not in (ALWAYS, found.valid):
+            elif (
+                found.role != role
+                or valid not in (ALWAYS, found.valid)
+                or (text is not None and found.content is None and found.version)
+            ):
                 raise Refused("content-conflict")
             elif text is not None and found.content is None:
                 nodes[ref] = found._replace(version=1, content=text)
@@ -224,6 +233,17 @@ class World:
         with self.batch(op="settle", reason=reason, by=by):
             self._draft.settling = True
 
+    def redact(self, ref: str, *, reason: str | None = None, by: str | None = None) -> None:
+        with self.batch(op="redact", reason=reason, by=by):
+            if ref not in self._draft.nodes:
+                raise Refused("no-such-node")
+            for snapshot in (*self.revisions, self._draft):
+                node = snapshot.nodes.get(ref)
+                if node is not None and node.content is not None:
+                    self._draft.redacted = ref
+                    base = (node.base[0], None)
+                    snapshot.nodes[ref] = node._replace(content=None, base=base)
+
     def _target(self, ref: Target) -> Target:
         if isinstance(ref, Said):
             if ref not in self._draft.justifications:
@@ -271,6 +291,7 @@ class _Draft:
     justifications: dict[Said, str | None]
     off: set[Target]
     settling: bool = False
+    redacted: str | None = None
     reasons: list[str] = field(default_factory=list)
     by: list[str] = field(default_factory=list)
 
@@ -284,6 +305,7 @@ class _Draft:
             dict(self.justifications),
             set(self.off),
             self.settling,
+            self.redacted,
             list(self.reasons),
             list(self.by),
         )

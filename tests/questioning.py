@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from explaining import check_why
 from grounding import check_grounds
 from lacking import check_absences
+from lasting import check_periods, check_spans
 from neighbouring import check_neighbourhood
 from oracle import Said, Snapshot
 from supposing import check_previews
@@ -32,5 +33,9 @@ def check_questions(
         check_neighbourhood(view, snapshot, ref, names, place % 4)
     for said in list(snapshot.justifications)[place % 7 :: 7]:
         check_neighbourhood(view, snapshot, said, names, place % 3)
+    if place % 4 == 0:
+        check_periods(view, snapshot, names, tally)
+    if place % 4 == 1:
+        check_spans(view, snapshot, revisions, names)
     if place % 5 == 0:
         check_grounds(view, snapshot, names, members=7, every=3)

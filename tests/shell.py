@@ -37,9 +37,15 @@ NEEDED = {
     "origins": ["Block:1"],
     "cuts": ["Block:1"],
     "neighbourhood": ["Flag:1"],
+    "periods": ["Flag:1"],
+    "believed-during": ["Flag:1"],
     "diff": [FIRST],
     "backup": [COPY],
+    "anchor-at": ["2026-07-21T12:00:00Z"],
+    "prune": [FIRST],
+    "redact": ["Feed:1"],
     "import": ["-"],
+    "subscribe": ["mail", "--take", "2"],
 }
 """What a verb must be given so that it does something in the memory of ``kept``."""
 

@@ -83,6 +83,7 @@ class Snapshot:
     off: set[Target] = field(default_factory=set)
     held: set[str] = field(default_factory=set)
     outside: set[Target] = field(default_factory=set)
+    redacted: str | None = None  # whose contents went in this commit
     instant: int = 0  # in microseconds; that of the commit, unless it is looked at from elsewhere
 
     def seen_at(self, instant: int) -> Self:
@@ -215,6 +216,8 @@ def _targets(before: Snapshot, after: Snapshot) -> set[Target]:
             for ref, node in after.nodes.items()
             if ref not in known or node[1:5:3] != known[ref][1:5:3]  # version, valid
         }
+    if after.redacted is not None:
+        return {after.redacted}
     if after.op in ("justify", "axiom"):
         return set(after.justifications.keys() - before.justifications.keys())
     return before.off ^ after.off

@@ -144,6 +144,7 @@ def check_what_if(
         snapshot,
         revision=snapshot.revision + 1,
         op="batch",
+        redacted=None,
         nodes=dict(snapshot.nodes),
         justifications=dict(snapshot.justifications),
         off=set(snapshot.off),

@@ -110,6 +110,7 @@ def test_a_plain_instant_is_no_anchor_and_the_error_says_where_anchors_come_from
     with pytest.raises(tms.InvalidAnchor, match="an instant is not an anchor") as caught:
         memory.as_of(recorded=text)
     assert "Several commits may share an instant" in caught.value.hint
+    assert "memory.anchor_at(instant)" in caught.value.hint
     assert "memory.head, memory.log() or a report" in caught.value.hint
     assert caught.value.ids == (text,)
 

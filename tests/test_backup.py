@@ -71,7 +71,7 @@ def test_nothing_is_ever_overwritten_and_nothing_half_made_is_left(
     with tms.open(path) as memory:
         before = sorted(os.listdir(tmp_path))
         for target in (taken, path, tmp_path, tmp_path / "dangling.db"):
-            with pytest.raises(tms.InvalidArgument, match="something at"):
+            with pytest.raises(tms.ContentConflict, match="something at"):
                 memory.backup(target)
         with pytest.raises(tms.NoSuchFile):
             memory.backup(tmp_path / "no" / "copy.db")

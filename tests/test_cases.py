@@ -1,12 +1,11 @@
 """Faults that real systems had, each under the number it is kept by."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
 
 import pytest
-from making import NOON, Clock, dump, plain
+from making import Clock, dump
 
 import tms
 
@@ -287,60 +286,6 @@ def test_c15_work_that_failed_is_not_kept_by_the_next_that_succeeds(tmp_path: Pa
         assert held(memory) == "A B C D E"
         assert [node.ref.id for node in memory.scan().items][-1] == "unrelated"
         assert memory.verify(revisions=None)
-
-
-# ---------------------------------------------------------------- C17 and C25 clock
-
-
-def test_c17_a_clock_that_steps_back_blocks_nothing_and_turns_no_order_round(
-    tmp_path: Path,
-) -> None:
-    instants = [
-        NOON + timedelta(milliseconds=100),
-        NOON + timedelta(minutes=10),
-        NOON + timedelta(milliseconds=50),
-        NOON + timedelta(milliseconds=50),
-        NOON + timedelta(seconds=1),
-    ]
-    path = tmp_path / "memory.db"
-    for number, instant in enumerate(instants, 1):
-        with tms.open(path, clock=lambda instant=instant: instant) as memory:
-            memory.source(f"N:S{number}")
-    with tms.open(path, clock=Clock(NOON)) as memory:
-        commits = list(memory.log())
-        assert [commit.anchor.revision for commit in commits] == [1, 2, 3, 4, 5]
-        times = [commit.anchor.milliseconds for commit in commits]
-        assert times == sorted(times)
-        assert times[1:] == [times[1]] * 4
-        for number, commit in enumerate(commits, 1):
-            shown = memory.as_of(recorded=commit.anchor).scan().items
-            assert [node.ref.id for node in shown] == [f"S{n}" for n in range(1, number + 1)]
-        memory.source("N:S6")
-        assert memory.head.revision == 6
-        assert memory.verify(revisions=None)
-
-
-def test_c25_commits_in_one_tick_are_told_apart_on_every_path(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    tick = datetime(2026, 7, 21, 12, 0, 0, 123456, tzinfo=UTC)
-    with tms.open(path, clock=lambda: tick) as memory:
-        memory.axiom("N:F", id="F")
-        memory.retract("justification:F")
-        memory.axiom("N:G", id="G")
-        anchors = [commit.anchor for commit in memory.log()]
-        assert [anchor.revision for anchor in anchors] == [1, 2, 3]
-        assert {anchor.at for anchor in anchors} == {tick.replace(microsecond=123000)}
-        views = [memory.as_of(recorded=anchor) for anchor in anchors]
-        assert [held(view) for view in views] == ["F", "", "G"]
-        assert [
-            [node.ref.id for node in view.scan().items if node.status == "IN"] for view in views
-        ] == [["F"], [], ["G"]]
-        assert [view.head for view in views] == anchors
-        assert [event.anchor.revision for event in memory.history("N:F")] == [1, 1, 2]
-        assert [memory.report(anchor).after for anchor in anchors] == anchors
-    with plain(path) as connection:
-        rows = connection.execute("SELECT revision, anchor FROM log ORDER BY anchor").fetchall()
-    assert rows == list(enumerate(anchors, 1))
 
 
 # ---------------------------------------------------------------- C43 dead premise

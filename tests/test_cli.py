@@ -25,6 +25,7 @@ MODELS = {
     "retract": tms.Report,
     "unretract": tms.Report,
     "revise": tms.Report,
+    "settle": tms.Report,
     "report": tms.Report,
     "scan": tms.Page[tms.Node],
     "log": tms.Commit,
@@ -38,11 +39,17 @@ MODELS = {
     "cuts": tms.Cuts,
     "critical": tms.Critical,
     "neighbourhood": tms.Neighbourhood,
+    "periods": tms.Periods,
+    "believed-during": tms.BelievedDuring,
     "diff": tms.Diff,
     "backup": tms.Backup,
     "doctor": tms.Health,
     "import": tms.Loaded,
     "verify": tms.Verification,
+    "prune": tms.Pruned,
+    "redact": tms.Report,
+    "changes": tms.Report,
+    "subscribe": tms.Report,
 }
 
 
@@ -60,9 +67,12 @@ def path(tmp_path):
 def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
     assert set(VERBS) == {
         *("init", "source", "fact", "justify", "axiom", "retract", "unretract", "revise"),
+        *("settle", "anchor-at"),
         *("holding", "show", "status", "head", "log", "report", "history", "why", "diff"),
         *("why-not", "what-if", "impact", "backup", "doctor"),
         *("environments", "origins", "cuts", "critical", "neighbourhood"),
+        *("periods", "believed-during"),
+        *("changes", "subscribe", "prune", "redact"),
         *("scan", "import", "verify", "rebuild", "demo"),
     }
 
@@ -90,7 +100,7 @@ def test_every_verb_prints_the_json_of_its_model(path, verb):
     assert lines
     for line in lines:
         assert model.model_validate_json(line).to_json() == line
-    if verb not in ("log", "history", "import"):
+    if verb not in ("log", "history", "import", "changes", "subscribe"):
         assert len(lines) == 1
 
 
@@ -98,6 +108,8 @@ def test_the_verbs_that_print_no_model_print_a_json_text(path, tmp_path):
     with tms.open(path) as memory:
         head = memory.head
     assert json.loads(told(path, "head", "--json")) == head
+    assert json.loads(told(path, "anchor-at", "2026-07-21T10:00:00Z", "--json")) == head
+    assert told(path, "anchor-at", "2026-07-21T09:59:59.999999Z", "--json") == "null\n"
     assert json.loads(told(path, "status", "Flag:1", "--json")) == "IN"
     lines = told(path, "holding", "--json").splitlines()
     assert [json.loads(line) for line in lines] == ["Block:1", "Flag:1"]
@@ -105,7 +117,7 @@ def test_the_verbs_that_print_no_model_print_a_json_text(path, tmp_path):
     assert told(tmp_path / "empty.db", "head", "--json") == "null\n"
     assert told(tmp_path / "empty.db", "head") == "no commit yet\n"
     assert told(tmp_path / "empty.db", "log", "--json") == ""
-    assert set(MODELS) | {"head", "holding", "demo"} == set(VERBS)
+    assert set(MODELS) | {"head", "anchor-at", "holding", "demo"} == set(VERBS)
 
 
 @pytest.mark.parametrize("verb", sorted(set(VERBS) - MAKING - {"demo"}))
@@ -152,6 +164,20 @@ BAD = [
     pytest.param(["--at", "\udcff"], id="undecodable anchor"),
     pytest.param(["--after", "x"], id="no cursor"),
     pytest.param(["--after", "\udcff"], id="undecodable cursor"),
+    pytest.param(["2026-07-21"], id="a date"),
+    pytest.param(["Feed:1", "--valid", "2026-07-21T10:00:00"], id="no offset"),
+    pytest.param(["Feed:1", "--valid", "\udcff"], id="undecodable instant"),
+    pytest.param(["Feed:1", "--valid-from", "now"], id="no instant"),
+    pytest.param(["Feed:1", "--valid-to", ""], id="empty instant"),
+    pytest.param(["Feed:1", "--valid-from", "open"], id="open"),
+    pytest.param(
+        ["Feed:1", *("--valid-from", "9999-01-01T00:00:00Z", "--valid-to", "0001-01-01T00:00:00Z")],
+        id="inverted",
+    ),
+    pytest.param(["--cursor", "x"], id="no such cursor"),
+    pytest.param(["Feed:1", "--limit", "0"], id="no limit of a page"),
+    pytest.param(["--since", "2026-07-21"], id="since an instant"),
+    pytest.param(["mail", "--acknowledge", "x"], id="nothing to acknowledge"),
     pytest.param(["--kind", "a:b"], id="no kind"),
     pytest.param(["--kind", "\udcff"], id="undecodable kind"),
     pytest.param(["--limit", "0"], id="no limit"),

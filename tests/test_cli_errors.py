@@ -34,9 +34,12 @@ def test_every_error_has_its_exit_status():
         **dict.fromkeys(["invalid-content", "invalid-justification", "invalid-argument"], 2),
         "not-a-tms-file": 2,
         **dict.fromkeys(["no-such-node", "no-such-justification", "no-such-anchor"], 3),
-        "no-such-file": 3,
+        **dict.fromkeys(["no-such-file", "forgotten"], 3),
         **dict.fromkeys(["content-conflict", "busy"], 4),
     }
+
+
+LATER = ["--valid-from", "2026-07-21T15:30:00.000001+05:30"]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +78,46 @@ def test_every_error_has_its_exit_status():
         (
             ["revise", "Feed:1"],
             2,
-            "error[invalid-content]: no content to revise Feed:1 to.",
-            "Give --content JSON.",
+            "error[invalid-content]: nothing to revise Feed:1 to.",
+            "Give --content JSON, --valid-from or --valid-to.",
+        ),
+        (
+            ["holding", "--valid", "2026-07-21T10:00:00"],
+            2,
+            "error[invalid-window]: instant without a time zone: 2026-07-21T10:00:00.",
+            "Write it with an offset, for instance 2026-07-21T12:00:00Z.",
+        ),
+        (
+            ["fact", "Flag:9", "--valid-from", "yesterday"],
+            2,
+            "error[invalid-window]: not an instant: 'yesterday'.",
+            "Write it with an offset, for instance 2026-07-21T12:00:00Z.",
+        ),
+        (
+            [*("source", "Feed:9", "--valid-to", "2026-07-21T10:00:00Z"), *LATER],
+            2,
+            "error[invalid-window]: nothing lies between valid_from 2026-07-21T10:00:00.000001Z "
+            "and valid_to 2026-07-21T10:00:00Z.",
+            "leave one out if it is open.",
+        ),
+        (
+            ["source", "Feed:1", "--valid-to", "2027-01-01T00:00:00Z"],
+            4,
+            "error[content-conflict]: Feed:1 is valid always, not until 2027-01-01T00:00:00Z.",
+            "To change that, tms revise",
+        ),
+        (
+            ["holding", "--at", "2026-07-21T10:00:00Z"],
+            2,
+            "error[invalid-anchor]: an instant is not an anchor: '2026-07-21T10:00:00Z'.",
+            "tms anchor-at gives the last by then.",
+        ),
+        (["anchor-at", "now"], 2, "error[invalid-window]: not an instant: 'now'.", "an offset"),
+        (
+            ["status", "--valid", "2027-01-01T00:00:00Z"],
+            2,
+            "error[usage]: --valid needs a REF.",
+            "See tms status --help.",
         ),
     ],
 )

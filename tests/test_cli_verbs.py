@@ -3,6 +3,7 @@ import os
 import re
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 from click.testing import CliRunner
@@ -51,6 +52,27 @@ def test_a_memory_is_kept_by_its_verbs(tmp_path):
     assert told(path, "verify") == "sound; labels compared at 9 revisions\n"
     assert json.loads(told(path, "verify", "--revisions", "2", "--json"))["revisions"] == [5, 9]
     assert len(json.loads(told(path, "verify", "--all", "--json"))["revisions"]) == 9
+
+
+def test_how_long_something_holds_and_was_believed(path):
+    declared = json.loads(told(path, "believed-during", "Flag:1", "--json"))["spans"][0]["since"]
+    with tms.open(path) as memory:
+        memory.source("Scan:1", valid_to="2020-01-01T00:00:00Z")
+        memory.justify("Flag:2", ["Scan:1", "Feed:1"])
+    before = told(path, "head").strip()
+    assert told(path, "periods", "Flag:2") == "Flag:2  holds\n  until 2020-01-01T00:00:00Z\n"
+    assert told(path, "periods", "Flag:1") == "Flag:1  holds\n  always\n"
+    told(path, "retract", "Feed:1")
+    after = told(path, "head").strip()
+    assert told(path, "periods", "Flag:2") == "Flag:2  holds\n  never\n"
+    assert "  until 2020" in told(path, "periods", "Flag:2", "--at", before)
+    assert told(path, "believed-during", "Flag:2") == "Flag:2  was IN\n  never\n"
+    spans = f"  since {declared} until {after}\n"
+    assert told(path, "believed-during", "Flag:1") == f"Flag:1  was IN\n{spans}"
+    then = told(path, "believed-during", "Flag:1", "--at", before)
+    assert then == f"Flag:1  was IN\n  since {declared}\n"
+    assert run(path, "periods", "No:1").exit_code == 3
+    assert run(path, "believed-during", "Flag:1", "--limit", "0").exit_code == 2
 
 
 def test_the_past_is_read_at_an_anchor(path):
@@ -275,6 +297,70 @@ def test_long_output_is_whole_off_a_terminal(path):
     assert [line.strip() for line in lines if line.startswith("    ")] == refs
 
 
+@pytest.mark.parametrize("verb", [["log"], ["history", "Feed:1"], ["report"], ["scan"]])
+def test_what_is_long_is_read_page_by_page(path, verb):
+    told(path, "retract", "Feed:1")
+    items, cursor = [], []
+    while True:
+        page = json.loads(told(path, *verb, "--limit", "1", *cursor, "--json"))
+        items += page["items"]
+        text = told(path, *verb, "--limit", "1", *cursor)
+        if page["nextCursor"] is None:
+            assert "more after" not in text
+            break
+        assert text.splitlines()[-1] == f"more after {page['nextCursor']}"
+        cursor = ["--cursor", page["nextCursor"]]
+    assert len(items) >= 2
+    assert items == json.loads(told(path, *verb, "--limit", "9", "--json"))["items"]
+    assert (
+        items[1:]
+        == json.loads(
+            told(path, *verb, "--json", "--cursor", json.loads(first(path, verb))["nextCursor"])
+        )["items"]
+    )
+
+
+def first(path, verb):
+    return told(path, *verb, "--limit", "1", "--json")
+
+
+def test_a_page_of_a_log_begins_after_an_anchor(path):
+    page = json.loads(told(path, "log", "--after", FIRST, "--limit", "1", "--json"))
+    assert [entry["anchor"][:19] for entry in page["items"]] == ["r1:0000000000000002"]
+    refused = run(path, "log", "--cursor", page["nextCursor"])
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("error[invalid-cursor]: the cursor is of a log of 'r1:")
+
+
+def test_a_page_of_a_report_is_no_picture(path):
+    result = run(path, "report", "--limit", "1", "--format", "dot")
+    assert result.exit_code == 2
+    assert "A page is told as text or JSON." in result.stderr
+
+
+def test_the_commits_are_followed_from_the_command_line(path):
+    told(path, "retract", "Feed:1")
+    reports = told(path, "changes", "--json").splitlines()
+    assert [json.loads(text)["op"] for text in reports] == ["source", *["justify"] * 2, "retract"]
+    assert told(path, "changes", "--since", FIRST, "--json").splitlines() == reports[1:]
+    assert told(path, "changes", "--at", FIRST, "--json").splitlines() == reports[:1]
+    assert told(path, "changes").count("  believed   ") == 4
+    assert told(path, "subscribe", "mail") == "nothing acknowledged yet\n"
+    assert told(path, "subscribe", "mail", "--json") == "null\n"
+    for _ in range(2):
+        assert told(path, "subscribe", "mail", "--take", "3", "--json").splitlines() == reports[:3]
+    third = json.loads(reports[2])["after"]
+    rest = told(path, "subscribe", "mail", "--acknowledge", third, "--take", "3", "--json")
+    assert rest.splitlines() == reports[3:]
+    assert told(path, "subscribe", "mail") == f"{third}\n"
+    assert told(path, "subscribe", "mail", "--acknowledge", FIRST) == f"{third}\n"
+    assert "consumers       1\n" in told(path, "status")
+    assert run(path, "subscribe", "mail", "--forget", "--take", "1").exit_code == 2
+    assert told(path, "subscribe", "mail", "--forget") == "nothing acknowledged yet\n"
+    ahead = tms.Anchor.kept(99, 0)
+    assert run(path, "subscribe", "mail", "--acknowledge", ahead).exit_code == 3
+
+
 def test_the_demo_tells_its_story_in_a_file_that_is_gone_afterwards(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -309,3 +395,91 @@ def test_a_demo_that_does_not_come_out_as_told_fails(tmp_path, monkeypatch):
     result = run(tmp_path / "kept.db", "demo")
     assert result.exit_code == 1
     assert "WRONG: all is believed exactly as before the retraction" in result.stdout
+
+
+def test_windows_are_given_revised_and_looked_into(path):
+    told(path, "source", "Trial:1", "--valid-from", "2020-01-01T05:30+05:30")
+    told(path, "fact", "Flag:2", "--valid-to", "2999-01-01T00:00:00Z")
+    named = ["--from", "Trial:1", "--id", "j3", "--valid-to", "2030-01-01T00:00:00.000001Z"]
+    shown = json.loads(told(path, "justify", "Flag:2", *named, "--json"))
+    assert (shown["validFrom"], shown["validTo"]) == (None, "2030-01-01T00:00:00.000001Z")
+    told(path, "axiom", "Policy:1", "--id", "p", "--valid-from", "2998-01-01T00:00:00Z")
+    assert "  valid      from 2020-01-01T00:00:00Z\n" in told(path, "show", "Trial:1")
+    for time, status in (
+        ("2019-12-31T23:59:59.999999Z", "OUT"),
+        ("2020-01-01T00:00:00Z", "IN"),
+        ("2030-01-01T00:00:00Z", "IN"),
+        ("2030-01-01T00:00:00.000001Z", "OUT"),
+    ):
+        assert told(path, "status", "Flag:2", "--valid", time) == f"{status}\n"
+    assert told(path, "status", "Policy:1") == "OUT\n"
+    assert told(path, "holding", "--valid", "2998-01-01T00:00:00Z", "--kind", "Policy") != ""
+    head = told(path, "head").strip()
+    changed = told(path, "revise", "Trial:1", "--valid-to", "2021-01-01T00:00:00Z", "--by", "me")
+    assert "died       1\n    Flag:2\n" in changed
+    assert told(path, "status", "Flag:2", "--valid", "2020-06-01T00:00:00Z") == "IN\n"
+    seen = ["--valid", "2025-01-01T00:00:00Z"]
+    assert told(path, "status", "Flag:2", *seen) == "OUT\n"
+    assert told(path, "status", "Flag:2", *seen, "--at", head) == "IN\n"
+    assert "Trial:1  source  not valid" in told(path, "why-not", "Flag:2", *seen)
+    assert "Trial:1  source, OUT, not valid" in told(path, "neighbourhood", "Flag:2", *seen)
+    assert "no difference" not in told(path, "diff", head)
+    told(path, "revise", "Trial:1", "--valid-from", "open", "--valid-to", "open")
+    assert "  valid " not in told(path, "show", "Trial:1")
+    assert run(path, "revise", "Trial:1").exit_code == 2
+
+
+@pytest.mark.parametrize("verb", ["source", "fact", "justify", "axiom"])
+def test_a_window_that_cannot_be_makes_no_file(tmp_path, verb):
+    given = ["Flag:1", "--from", "Feed:1"] if verb == "justify" else ["Flag:1"]
+    for bounds in (
+        ["--valid-from", "2026-07-21T12:00:00Z", "--valid-to", "2026-07-21T12:00:00Z"],
+        ["--valid-from", "2026-07-21T12:00:00"],
+        ["--valid-to", "2026-07-21"],
+    ):
+        result = run(tmp_path / "new.db", verb, *given, *bounds)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith("error[invalid-window]: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_expired_is_committed_once_and_a_time_finds_its_commit(tmp_path):
+    path = tmp_path / "memory.db"
+    with tms.open(path, clock=lambda: datetime(2026, 7, 21, 10, tzinfo=UTC)) as memory:
+        memory.source("Feed:1", valid_to="2026-07-22T00:00:00Z")
+        memory.justify("Flag:1", "Feed:1", id="j1")
+    assert told(path, "status", "Flag:1") == "OUT\n"
+    assert told(path, "head") == told(path, "anchor-at", "2026-07-21T10:00:00.000Z")
+    assert told(path, "anchor-at", "2026-07-21T09:59:59.999999Z") == "no commit by then\n"
+    report = told(path, "settle", "--reason", "nightly", "--by", "cron")
+    assert report.startswith("settle\n  because    nightly  (by cron)\n")
+    assert "settled    1\n    Feed:1  expired 2026-07-22T00:00:00Z\n" in report
+    assert "died       1\n    Flag:1\n" in report
+    assert told(path, "settle") == "settle: nothing changed; 0 facts believed\n"
+    assert told(path, "anchor-at", "9999-12-31T23:59:59Z") == told(path, "head")
+
+
+def test_lines_of_a_file_have_windows(tmp_path):
+    rows = [
+        {"source": "S:1", "valid_from": "2026-01-01T00:00:00+02:00", "valid_to": None},
+        {"fact": "F:1", "valid_to": "2026-03-01T00:00:00Z"},
+        {"justification": "j", "premises": "S:1", "derives": "F:1"},
+        {"axiom": "P:1", "id": "p", "valid_from": "2026-02-01T00:00:00Z"},
+    ]
+    path = tmp_path / "memory.db"
+    told(path, "import", "-", input="\n".join(map(json.dumps, rows)))
+    assert told(path, "import", "-", input="\n".join(map(json.dumps, rows))) != ""
+    assert len(told(path, "log", "--json").splitlines()) == 1
+    assert told(path, "holding", "--valid", "2026-01-31T00:00:00Z") == "F:1\n"
+    assert told(path, "holding", "--valid", "2026-02-01T00:00:00Z") == "F:1\nP:1\n"
+    assert told(path, "holding", "--valid", "2026-03-01T00:00:00Z") == "P:1\n"
+    for valid_from, code in (
+        ("2026-01-01", "invalid-window"),
+        (1767225600, "invalid-content"),
+        ("2999-01-01T00:00:00Z", "content-conflict"),
+    ):
+        row = json.dumps({"source": "S:1", "valid_from": valid_from})
+        result = run(path, "import", "-", input=f"\n{row}\n")
+        assert result.stderr.startswith(f"error[{code}]: line 2: ")
+    again = run(path, "import", "-", input='{"source": "S:2", "valid_at": "2026-01-01T00:00:00Z"}')
+    assert (again.exit_code, again.stdout) == (2, "")

@@ -4,11 +4,13 @@ What a memory has on record is a definite logic program, which has one stable mo
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from random import Random
 
 import clingo
 import pytest
 from commands import Maker
+from making import NOON, Hand, days
 from oracle import by_ref
 from player import Player
 
@@ -17,17 +19,17 @@ import tms
 WORLDS = 240
 
 
-def program(memory: tms.Memory, justifications: Iterable[tms.Ref]) -> str:
-    """Write a memory as rules over quoted refs; its switches are facts of the program."""
+def program(memory: tms.Memory, justifications: Iterable[tms.Ref], now: datetime) -> str:
+    """Write a memory as rules over quoted refs; what is off or not valid are facts of it."""
     rules = ["believed(N) :- source(N), not off(N)."]
     off = ["nothing"]
     for node in memory.scan().items:
         rules.append(f"{node.role}({quoted(node.ref)}).")
-        if node.retracted:
+        if idle(node, now):
             off.append(quoted(node.ref))
     for ref in justifications:
         said = memory.get(ref)
-        if said.retracted:
+        if idle(said, now):
             off.append(quoted(ref))
         needs = [f"believed({quoted(premise)})" for premise in said.premises]
         for fact in said.derives:
@@ -36,6 +38,11 @@ def program(memory: tms.Memory, justifications: Iterable[tms.Ref]) -> str:
     rules += [f"off({target})." for target in off]
     rules += ["fact(nothing).", "holding(N) :- believed(N), fact(N).", "#show holding/1."]
     return "\n".join(rules)
+
+
+def idle(said: tms.Node | tms.Justification, now: datetime) -> bool:
+    start, end = said.valid_from or now, said.valid_to
+    return said.retracted or now < start or (end is not None and end <= now)
 
 
 def quoted(ref: str) -> str:
@@ -64,13 +71,13 @@ def test_what_holds_is_the_one_stable_model_of_the_record(start: int) -> None:
             for _ in range(4):
                 head = player.world.head
                 player.play(maker.pick((maker.turn(head, 3), maker.command(head))))
-                found = models(program(player.memory, player.names.values()))
+                found = models(program(player.memory, player.names.values(), player.clock()))
                 assert found == [list(player.memory.holding())]
 
 
 def test_the_solver_holds_no_ring_up_and_minds_every_kind_of_switch() -> None:
-    with tms.open(":memory:") as memory:
-        memory.source("S:1")
+    with tms.open(":memory:", clock=Hand()) as memory:
+        memory.source("S:1", valid_from=days(-1), valid_to=days(1))
         refs = [
             memory.justify("F:1", "S:1"),
             memory.justify("F:2", "F:1"),
@@ -87,6 +94,10 @@ def test_the_solver_holds_no_ring_up_and_minds_every_kind_of_switch() -> None:
             (refs[4], ["F:1", "F:2", "F:3"]),
         ):
             memory.retract(target)
-            assert models(program(memory, refs)) == [rest] == [list(memory.holding())]
+            assert models(program(memory, refs, NOON)) == [rest] == [list(memory.holding())]
             memory.unretract(target)
-            assert models(program(memory, refs)) == [everything] == [list(memory.holding())]
+            assert models(program(memory, refs, NOON)) == [everything] == [list(memory.holding())]
+        for at in (days(-2), days(-1), days(1)):
+            holding = list(memory.as_of(valid=at).holding())
+            assert models(program(memory, refs, at)) == [holding]
+            assert holding == (everything if at == days(-1) else ["F:4"])

@@ -4,7 +4,7 @@ import re
 from contextlib import contextmanager
 
 import pytest
-from making import Clock
+from making import Clock, Hand, days
 
 import tms
 from benchmarks.families import FAMILIES
@@ -44,9 +44,43 @@ HOT = {
     "origins": lambda m: m.origins("State:0-0000001"),
     "cuts": lambda m: m.cuts("State:0-0000001"),
     "neighbourhood": lambda m: m.neighbourhood("State:0-0000001", depth=2),
+    "periods": lambda m: (m.periods("State:0-0000001"), m.periods("justification:pod/0/2")),
+    "believed_during": lambda m: (
+        m.believed_during("State:0-0000001"),
+        m.believed_during("justification:pod/0/2"),
+    ),
     "diff": lambda m: m.diff(m.report(m.head).before, m.head),
     "as_of": lambda m: m.as_of(recorded=m.head).believes("Pod:0000"),
     "log": lambda m: list(m.log(after=m.head)),
+    "source with a window": lambda m: m.source("New:trial", valid_to=days(9)),
+    "justify with a window": lambda m: m.justify("New:try", "New:trial", valid_from=days(-9)),
+    "revise a window": lambda m: (
+        m.unretract("Pod:0000"),
+        m.revise("Pod:0000", valid_to=days(5)),
+    ),
+    "as_of an instant": lambda m: (
+        m.as_of(valid=days(7)).believes("New:try"),
+        m.as_of(valid=days(7)).why_not("State:0-0000001"),
+        m.as_of(valid=days(7)).neighbourhood("New:try"),
+        m.as_of(valid=days(7)).scan(kind="State", limit=20),
+    ),
+    "anchor_at": lambda m: m.anchor_at(days(0)),
+    "settle": lambda m: m.settle(),
+    "expire": lambda m: m.revise("Pod:0000", valid_to=days(-5)),
+    "log_page": lambda m: m.log_page(2, since=m.report(m.head).before),
+    "history_page": lambda m: m.history_page(
+        "Pod:0000", 2, after=m.history_page("Pod:0000", 1).next_cursor
+    ),
+    "report_page": lambda m: (
+        anchor := m.retract("Pod:0000").after,
+        m.report_page(anchor, 5, after=m.report_page(anchor, 5).next_cursor),
+    ),
+    "changes": lambda m: list(m.changes(since=m.head)),
+    "subscribe": lambda m: (
+        m.subscribe("mail").acknowledge(m.head),
+        m.subscribe("mail").take(),
+        m.subscribe("mail").forget(),
+    ),
 }
 """Work whose cost must not grow with the file, in this order on one memory."""
 
@@ -99,6 +133,31 @@ def test_the_cost_of_small_work_does_not_grow_with_the_file(costs, name):
 def test_a_retraction_that_touches_thirty_facts_issues_a_bounded_number_of_statements(costs):
     assert len(costs[1]["retract"]["statements"]) <= 40
     assert costs[1]["retract"]["steps"] <= 10_000
+
+
+def test_windows_that_neither_open_nor_close_cost_nothing():
+    counts = []
+    for n in (200, 4_000):
+        clock = Hand()
+        with tms.open(":memory:", clock=clock) as memory:
+            with memory.batch():
+                for number in range(n):
+                    ref = memory.source(f"S:{number}", valid_from=days(-9), valid_to=days(99))
+                    memory.justify(f"F:{number}", ref)
+                memory.justify("F:last", memory.source("S:last", valid_to=days(1)))
+            clock.now = days(2)
+            with watched(memory) as seen:
+                assert not memory.believes("F:last")
+                assert memory.believes("F:1")
+                assert memory.as_of(valid=days(0)).believes("F:last")
+                assert memory.settle().died == ("F:last",)
+                assert not memory.settle()
+                memory.source("S:new")
+                assert memory.believes("F:1")
+            assert_no_scan(memory, seen["statements"])
+            counts.append(seen)
+    assert len(counts[1]["statements"]) == len(counts[0]["statements"])
+    assert counts[1]["steps"] <= 1.1 * counts[0]["steps"] + 50
 
 
 def test_a_wide_wave_is_one_statement_not_one_for_each_fact():

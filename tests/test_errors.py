@@ -63,12 +63,19 @@ def _full(path: Path, memory: tms.Memory) -> None:
     memory.source("Feed:9", content={"text": "x" * 100_000})
 
 
+def _pruned(path: Path, memory: tms.Memory) -> None:
+    memory.prune(before=memory.head, path=path.with_name("pruned.db"))
+    with tms.open(path.with_name("pruned.db")) as pruned:
+        pruned.report(memory.head)
+
+
 RAISES: dict[type[tms.TMSError], Callable[[Path, tms.Memory], object]] = {
     tms.NoSuchNode: lambda _, memory: memory.retract("Feed:9"),
     tms.NoSuchJustification: lambda _, memory: memory.retract("justification:9"),
     tms.NoSuchAnchor: lambda _, memory: memory.report(
         "r1:0000000000000099:2026-07-21T12:00:00.000Z"
     ),
+    tms.Forgotten: _pruned,
     tms.InvalidRef: lambda _, memory: memory.source("Feed"),
     tms.InvalidAnchor: lambda _, memory: memory.report("yesterday"),
     tms.InvalidCursor: lambda _, memory: memory.scan(after="here"),
@@ -198,7 +205,7 @@ def test_an_error_is_the_builtin_that_a_stranger_would_catch(kind: type[tms.TMSE
         assert not issubclass(kind, (ValueError, LookupError, OSError, RuntimeError))
     elif kind.__name__.startswith("Invalid"):
         assert issubclass(kind, ValueError)
-    elif kind.__name__.startswith("NoSuch"):
+    elif kind.__name__.startswith("NoSuch") or kind is tms.Forgotten:
         assert issubclass(kind, (LookupError, FileNotFoundError))
     else:
         assert issubclass(kind, (ValueError, RuntimeError, OSError))

@@ -30,6 +30,8 @@ REACHED = {
     "absent": 1000,
     "ungrounded circles": 100,
     "moved off what stood again": 5,
+    "in several periods": 3,
+    "in no period": 500,
 }
 """The states that a machine has to reach to prove anything, and how often at least."""
 

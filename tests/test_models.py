@@ -28,6 +28,7 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         report = memory.report(commit.anchor)
         found += [commit, report, *report.survived_via]
     found += [*memory.history("Feed:1"), *memory.history("Flag:14")]
+    found += [item for commit in memory.log() for item in memory.report_page(commit.anchor).items]
     for ref in ("Flag:14", "Flag:22", "Feed:1"):
         found += [why := memory.why(ref), *why, *(item for step in why for item in step.because)]
     for ref in ("Feed:1", "Flag:14", "justification:block-14"):
@@ -46,6 +47,12 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         timed.believes("F:1")
         report = timed.settle()
         found += [report, *report.settled, diff := timed.diff(revised.before, revised.after)]
+        found += [
+            when := timed.periods("F:1"),
+            *when,
+            spans := timed.believed_during("F:1"),
+            *spans,
+        ]
         found += [*diff.revalidated, *timed.history("S:1"), timed.get("S:1"), timed.why_not("F:1")]
     critical = memory.as_of(recorded=anchors[7]).critical()
     found += [critical, *critical, memory.critical("Flag")]
@@ -62,6 +69,11 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
     with tms.open(path) as other:
         fill(other)
         found += [other.stats()]
+        found += [other.prune(before=other.head), other.redact("Feed:1"), other.get("Feed:1")]
+        found += [other.prune(before=other.head, path=path.with_name("pruned.db"), by="me")]
+        found += other.history("Feed:1")
+    with tms.open(path.with_name("pruned.db")) as other:
+        found += [other.stats(), *other.history("Feed:1")]
     with plain(path) as connection:
         unguarded(connection)
         connection.execute("UPDATE commits SET believed = believed + 1")

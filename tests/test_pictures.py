@@ -4,10 +4,11 @@ import html
 import os
 import re
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from making import Clock, fill
+from making import NOON, Clock, fill
 from picturing import (
     AT,
     HOSTILE,
@@ -69,7 +70,29 @@ def _answers():
         }
 
 
-ANSWERS = _answers()
+def _timed():
+    """Return what is told of a feed that has expired, a rule that will hold, and a trial period."""
+    with tms.open(":memory:", clock=Clock(step=timedelta(hours=1))) as memory:
+        with memory.batch():
+            memory.source("Feed:1", valid_to=NOON + timedelta(minutes=90))
+            memory.source("Scan:1", valid_from=NOON + timedelta(minutes=30))
+            memory.justify("Flag:14", ["Feed:1", "Scan:1"], id="both")
+            memory.fact("Block:14", valid_from=NOON)
+            memory.justify("Block:14", "Flag:14", id="rule", valid_from="2026-08-01T00:00:00Z")
+        with memory.batch(reason="a trial"):
+            memory.revise("Block:14", valid_from=None, valid_to=NOON + timedelta(days=1))
+        settled = memory.settle(reason="nightly")
+        assert [item.cause for item in settled.settled] == ["expired"]
+        first = next(memory.log()).anchor
+        return {
+            "why-not-of-what-is-not-valid": memory.why_not("Block:14"),
+            "neighbourhood-of-what-is-not-valid": memory.neighbourhood("Flag:14"),
+            "report-of-what-expired": settled,
+            "diff-of-windows": memory.diff(first, settled.after),
+        }
+
+
+ANSWERS = {**_answers(), **_timed()}
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +142,7 @@ def test_the_same_answer_is_the_same_bytes(name, form):
     assert FORMS[form](twin) == FORMS[form](answer)
 
 
-STORIES = ["why", "why-not", "impact", "report", "diff", "neighbourhood"]
+STORIES = ["why", "why-not", "impact", "report", "diff", "neighbourhood", *_timed()]
 
 
 @pytest.mark.parametrize("form", ["text", "mermaid", "dot"])

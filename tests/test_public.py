@@ -97,7 +97,9 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
     view, memory = ({name for name, _ in own(kind)} for kind in (tms.View, tms.Memory))
     assert view <= memory
     assert view >= {
+        "believed_during",
         "believes",
+        "changes",
         "critical",
         "cuts",
         "diff",
@@ -105,12 +107,16 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "get",
         "head",
         "history",
+        "history_page",
         "holding",
         "impact",
         "log",
+        "log_page",
         "origins",
         "neighbourhood",
+        "periods",
         "report",
+        "report_page",
         "scan",
         "what_if",
         "why",

@@ -54,6 +54,7 @@ def drawings(memory, story):
         "history": render.events(memory.history(demo.FEED)),
         "history-of-fact": render.events(memory.history(service)),
         "verify": render.drawn(story.verification),
+        **timed(),
     }
 
 
@@ -61,11 +62,35 @@ def axiom_of(memory):
     return memory.get(demo.POLICY).support
 
 
+def timed():
+    """Return drawings of what has a window."""
+    noon = datetime(2026, 7, 21, 12, tzinfo=UTC)
+    clock = Ticking()
+    with tms.open(":memory:", clock=clock) as memory:
+        memory.source("Feed:1", valid_from=noon - timedelta(days=1), valid_to=noon)
+        memory.source("Scan:1", valid_from=noon - timedelta(microseconds=1))
+        memory.justify("Flag:1", "Feed:1", id="j1", valid_to="2027-01-01T00:00:00Z")
+        memory.justify("Late:1", "Scan:1", id="j2")
+        memory.revise("Scan:1", valid_from=None, valid_to=noon + timedelta(days=1))
+        memory.revise("Scan:1", valid_from=noon, valid_to=None, reason="it is permanent")
+        memory.revise("Feed:1", valid_from=None)
+        clock.now = noon
+        settled = memory.settle(reason="nightly", by="cron")
+        return {
+            "report-of-what-expired": render.drawn(settled),
+            "show-source-with-window": render.drawn(memory.get("Feed:1")),
+            "show-justification-with-window": render.drawn(memory.get("justification:j1")),
+            "history-of-windows": render.events(memory.history("Scan:1")),
+        }
+
+
 NAMES = sorted(
     [
         *("report", "report-of-revival", "report-of-nothing", "log", "holding", "scan"),
         *("scan-page", "show-source", "show-fact", "show-justification", "show-axiom"),
         *("history", "history-of-fact", "verify"),
+        *("report-of-what-expired", "show-source-with-window", "show-justification-with-window"),
+        "history-of-windows",
     ]
 )
 
@@ -159,6 +184,7 @@ def test_control_characters_reach_neither_a_terminal_nor_a_pipe():
         memory.justify(f"Flag:{NASTY}", feed, rule="two")
         report = memory.retract("justification:\x1bid", reason="\x1b[31mred", by="\u2066by")
         results = [report, memory.get(feed), memory.get("justification:\x1bid"), memory.scan()]
+        results += [memory.log_page(), memory.history_page(feed), memory.report_page(report.after)]
         shown = [printed(render.drawn(result)) for result in results]
         shown += [render.plain(result) for result in results]
         shown += [
@@ -166,6 +192,7 @@ def test_control_characters_reach_neither_a_terminal_nor_a_pipe():
             printed(render.facts(list(memory.holding()))),
             printed(render.events(memory.history(feed))),
             printed(render.events(memory.history("justification:\x1bid"))),
+            printed(render.reports(list(memory.changes()))),
             *map(render.line, memory.log()),
         ]
     for text in shown:
@@ -206,7 +233,22 @@ def test_what_is_wider_than_the_terminal_is_folded_and_not_lost():
         assert all(len(line) + line.count("語") <= 80 for line in text.splitlines())
 
 
+def test_a_page_is_drawn_as_what_is_on_it(told):
+    memory, story = told
+    anchor = story.retraction.after
+    changes = printed(render.drawn(memory.report_page(anchor, 1000)))
+    assert all(re.search(f"died +{ref} *$", changes, re.M) for ref in story.retraction.died)
+    for survivor in story.retraction.survived_via:
+        assert re.search(f"survived +{survivor.fact} +via {survivor.via[0]}", changes)
+    log = printed(render.drawn(memory.log_page(1000)))
+    assert log == printed(render.log(list(memory.log())))
+    life = printed(render.drawn(memory.history_page(demo.FEED, 1000)))
+    assert life == printed(render.events(memory.history(demo.FEED)))
+    assert "more with --cursor " in printed(render.drawn(memory.log_page(1)))
+
+
 def test_nothing_to_draw_is_said():
+    assert "no more commits" in printed(render.reports([]))
     assert "no commit yet" in printed(render.log([]))
     assert "no fact is believed" in printed(render.facts([]))
     with tms.open(":memory:") as memory:

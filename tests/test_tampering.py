@@ -16,6 +16,21 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def pruned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that begins with revision 17, of whose commits before that three are gone."""
+    path = tmp_path_factory.mktemp("pruned") / "memory.db"
+    with tms.open(":memory:", clock=Clock()) as memory:
+        fill(memory)
+        for _ in range(2):
+            memory.retract("Scan:1")
+            head = memory.unretract("Scan:1").after
+        memory.redact("Feed:1")
+        memory.retract("Feed:1")
+        memory.prune(before=head, path=path)
+    return path
+
+
 LAST = "(SELECT max(revision) FROM commits)"
 NODE = "(SELECT node FROM node WHERE kind || ':' || id = '{}')"
 NAMED = "(SELECT justification FROM justification WHERE name = '{}')"
@@ -179,6 +194,26 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "content",
         "Flag:30",
     ),
+    "a content is gone that was not redacted": (
+        ("UPDATE content SET content = NULL WHERE version = 2",),
+        "redaction",
+        "Feed:1 version 2",
+    ),
+    "a content is there that was redacted": (
+        (f"INSERT INTO redaction SELECT {FEED}, 12",),
+        "redaction",
+        "Feed:1 version 1",
+    ),
+    "a redaction is of no revision": (
+        (f"INSERT INTO redaction SELECT {FEED}, 99",),
+        "orphan",
+        "redaction row of revision 99",
+    ),
+    "a pruning is made up": (
+        ("INSERT INTO pruned VALUES (1, 12, 0, NULL, NULL, 0, 0, 0, 0, 0)",),
+        "pruned",
+        "transitions left in",
+    ),
     "a justification is gone": (
         (f"DELETE FROM justification WHERE justification = {BY_FEED}",),
         "foreign-key",
@@ -337,6 +372,11 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "support",
         "Scan:1 at revision",
     ),
+    "a position is ahead of the head": (
+        (f"INSERT INTO consumer SELECT 'mail', {LAST} + 1",),
+        "consumer",
+        "mail",
+    ),
     "a label is missing from the cache": (
         (f"DELETE FROM cache_label WHERE node = {FLAG14}",),
         "cache",
@@ -387,6 +427,37 @@ def test_tampering_is_found_by_its_rule_and_with_an_example(
     statements, rule, example = TAMPERING[what]
     findings = found(tampered(good, tmp_path, *statements), revisions=None)
     assert rule in findings, sorted(findings)
+    assert any(example in text for text in findings[rule].examples), findings[rule]
+
+
+@pytest.mark.parametrize(
+    ("statement", "rule", "example"),
+    [
+        ("DELETE FROM commits WHERE revision = 17", "pruned", "no baseline 17"),
+        ("DELETE FROM commits WHERE revision = 18", "revisions", "revision 19"),
+        ("DELETE FROM commits WHERE revision = 3", "pruned", "commits before revision 17"),
+        ("UPDATE pruned SET commits = commits + 1", "pruned", "commits before revision 17"),
+        ("UPDATE pruned SET baseline = 19", "pruned", "transitions left in"),
+        ("UPDATE pruned SET pruning = 2", "pruned", "pruning 2"),
+        ("DELETE FROM pruned", "revisions", "revision 17"),
+        ("DELETE FROM redaction", "redaction", "Feed:1 version 2"),
+        ("UPDATE content SET version = 3", "pruned", "2 content versions before others"),
+        (f"INSERT INTO content SELECT {FEED}, 1, 1, NULL", "pruned", "1 contents left in"),
+        (
+            f"INSERT INTO transition SELECT 1, {FLAG22}, 1, {ONLY_FEED}",
+            "pruned",
+            "1 transitions left in",
+        ),
+        (f"DELETE FROM transition WHERE node = {FLAG14}", "label", "Flag:14 at revision 17"),
+        ("UPDATE commits SET believed = 0 WHERE revision = 17", "believed", "revision 17"),
+    ],
+)
+def test_tampering_with_a_pruned_file_is_found(
+    pruned: Path, tmp_path: Path, statement: str, rule: str, example: str
+) -> None:
+    assert found(pruned, revisions=None) == {}
+    findings = found(tampered(pruned, tmp_path, statement), revisions=None)
+    assert rule in findings, findings
     assert any(example in text for text in findings[rule].examples), findings[rule]
 
 

@@ -175,10 +175,11 @@ def test_what_cannot_be_revised_is_refused(filled: tms.Memory) -> None:
     for ref, kind, text in (
         ("Feed:9", tms.NoSuchNode, "no such node: Feed:9"),
         ("justification:9", tms.NoSuchJustification, "no such justification"),
-        ("justification:by-feed", tms.InvalidRef, "no content to revise"),
+        ("justification:by-feed", tms.InvalidRef, "nothing to revise"),
     ):
         refused(filled, kind, text, lambda ref=ref: filled.revise(ref, content={}))
-    refused(filled, tms.InvalidContent, "no content", lambda: filled.revise("Feed:1", content=None))
+    for work in (lambda: filled.revise("Feed:1", content=None), lambda: filled.revise("Feed:1")):
+        refused(filled, tms.InvalidContent, "nothing to revise", work)
 
 
 def test_after_a_revision_the_new_content_is_the_one_that_is_declared(filled: tms.Memory) -> None:

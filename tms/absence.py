@@ -212,7 +212,9 @@ class _Absence:
     def _causes(self) -> dict[int, Sequence[int]]:
         fell: dict[int, list[int]] = {}
         for key, row in self._absent.items():
-            if row.fell:
+            if row.fell and row.fell <= self._beliefs.baseline:
+                self.cut = True
+            elif row.fell:
                 fell.setdefault(row.fell, []).append(key)
         causes: dict[int, Sequence[int]] = {}
         for revision, nodes in fell.items():

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tms import absence, comparison, consequences, explain, history, vicinity
+from tms import absence, comparison, consequences, explain, vicinity
 from tms.answers import (
     Diff,
-    Event,
     Impact,
     Neighbourhood,
     Why,
@@ -23,40 +22,6 @@ from tms.supposing import Supposition
 
 class Questions(Standing):
     """What can be asked of a memory or a view beyond what is on record."""
-
-    def report(self, anchor: str) -> Report:
-        """Return the report of a commit, the same at any later time.
-
-        Args:
-            anchor: which commit.
-
-        Raises:
-            InvalidAnchor, NoSuchAnchor: it is none of this file.
-
-        Cost: grows with what the commit moved.
-        """
-        with self._connection.snapshot():
-            revision = history.revision_of(self._beliefs, anchor, self._recorded())
-            return history.report(self._connection, revision)
-
-    def history(self, ref: object) -> tuple[Event, ...]:
-        """Return the life of one source, fact or justification, oldest first.
-
-        What came IN, went OUT or moved says because of which premise or switch.
-
-        Args:
-            ref: a Ref, a model that has one, or ``"kind:id"``.
-
-        Raises:
-            NoSuchNode, NoSuchJustification: it names nothing here.
-
-        Cost: grows with what happened to it and the premises of what it has rested on. Where it
-        moved off a support that stood again within the commit, one of several that switched
-        something off, also with all that it had rested on.
-        """
-        with self._connection.snapshot():
-            at = self._recorded()
-            return history.events(self._connection, self._named(ref_of(ref), at), at)
 
     def why(self, ref: object, *, depth: int | None = None, nodes: int = 1000) -> Why:
         """Return a well-founded derivation of what is IN, down to sources and axioms.

@@ -9,10 +9,11 @@ from tms.collecting import uncollected
 from tms.content import check_text
 from tms.draft import Draft, DraftMark
 from tms.errors import Misuse, TMSError
+from tms.listening import Listeners
 from tms.models import Report
 from tms.store import Audit, Beliefs, Connection, Record, SqlNetwork
 
-_REPORTED = ("retract", "unretract", "revise", "settle", "batch")
+_REPORTED = ("retract", "unretract", "revise", "settle", "redact", "batch")
 
 
 class Writer:
@@ -20,6 +21,7 @@ class Writer:
 
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.connection = connection
+        self.listeners = Listeners(connection)
         self._draft: Draft | None = None
         self._clock = clock
         self._telling = False
@@ -148,7 +150,7 @@ class Writer:
             self.drop()
 
     def keep(self, batch: "Batch") -> None:
-        """Settle, close and keep the open commit, all or nothing; make the report of it."""
+        """Settle, close and keep the open commit, all or nothing; make the report and tell it."""
         draft = self._draft
         try:
             if draft is None or self._broken or not self.connection.in_transaction:
@@ -162,8 +164,10 @@ class Writer:
                     batch.kept = self._report(batch, draft)
             if batch.changed:
                 self.connection.commit()
+                self.listeners.note(draft.revision, batch.kept)
         finally:
             self.undo()
+        self.listeners.call()
 
     def _report(self, batch: "Batch", draft: Draft) -> Report:
         if batch.changed:

@@ -54,6 +54,12 @@ class Window(NamedTuple):
         )
 
     @property
+    def words(self) -> str:
+        """The window in words."""
+        start, end = (None if bound is None else moment(bound) for bound in self)
+        return period(start, end) or "always"
+
+    @property
     def bounds(self) -> tuple[int, ...]:
         """The bounds that it has."""
         return tuple(bound for bound in self if bound is not None)
@@ -182,6 +188,12 @@ def moment(at: int) -> datetime:
 def iso(at: datetime) -> str:
     """Write an instant as ISO 8601 in UTC, with as many decimals as it needs."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+
+
+def period(start: datetime | None, end: datetime | None) -> str:
+    """Write a window in words; empty if it is open on both sides."""
+    bounds = (("from", start), ("until", end))
+    return " ".join(f"{word} {iso(bound)}" for word, bound in bounds if bound is not None)
 
 
 def told(at: int) -> str:

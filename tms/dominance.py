@@ -42,7 +42,7 @@ def decisive(
             mask = _falling(circuit, values, every)[goal]
         else:
             values.update(dict.fromkeys(gone, 0))
-            mask = _standing(circuit, values, every)[goal]
+            mask = standing(circuit, values, every)[goal]
         found.update(block[place] for place in ones(mask))
     return found
 
@@ -74,7 +74,7 @@ def _falling(circuit: Circuit, leaves: Mapping[int, int], every: int) -> list[in
     return _masks(circuit, leaves, 0, every, (and_, or_))
 
 
-def _standing(circuit: Circuit, leaves: Mapping[int, int], every: int) -> list[int]:
+def standing(circuit: Circuit, leaves: Mapping[int, int], every: int) -> list[int]:
     """Return for each place with which bits alone it stands; other leaves stand with any."""
     return _masks(circuit, leaves, every, 0, (or_, and_))
 

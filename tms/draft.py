@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tms.clock import ALWAYS, Window, told
+from tms.clock import ALWAYS, Window
 from tms.errors import (
     ContentConflict,
     InvalidJustification,
@@ -69,6 +69,7 @@ class Draft:
         self._names: dict[Ref, Named | None] = {}  # None: looked up, and names nothing
         self._same: dict[bytes, Ref | None] = {}
         self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
+        self._redacted: set[int] = set()
         self._turning = Turning(record, self.base, self._at, standing)
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
         self.settling = False
@@ -158,13 +159,19 @@ class Draft:
             )
         if window is not None and window != (held := self._turning.window(found.key)):
             raise ContentConflict(
-                f"{ref} is valid {_between(held)}, not {_between(window)}.",
+                f"{ref} is valid {held.words}, not {window.words}.",
                 hint=f"To change that, memory.revise({str(ref)!r}, valid_from=..., valid_to=...).",
                 ids=(ref,),
             )
         if content is None:
             return
         version, current = self._content(found.key)
+        if current is None and version:
+            raise ContentConflict(
+                f"the content of {ref} was redacted.",
+                hint=f"If it is to have another, memory.revise({str(ref)!r}, content=...).",
+                ids=(ref,),
+            )
         if current is None:
             self._contents[found.key] = (version + 1, content)
         elif current != content:
@@ -221,6 +228,21 @@ class Draft:
                 self._contents[found.key] = (version + 1, content)
         if window is not None:
             self._turning.revise(found, window)
+
+    def redact(self, ref: Ref) -> None:
+        """Remove all contents of a node on record, unless it has none.
+
+        Raises:
+            NoSuchNode: the ref names nothing.
+            InvalidRef: it names a justification.
+        """
+        found = self.named(ref)
+        if found.role == JUSTIFICATION:
+            raise InvalidRef(
+                f"{ref} has no content.", hint="Redact the sources and facts it is of.", ids=(ref,)
+            )
+        if self._record.has_content(found.key):
+            self._redacted.add(found.key)
 
     def justify(self, said: Statement) -> Ref:
         """Add a justification, and those of its conclusions that are new; return its ref.
@@ -326,14 +348,15 @@ class Draft:
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
         """Settle and close the commit; return False, with nothing written, if it is empty."""
         passed = self._turning.passed()
-        new = self._contents or self._turning or self._next_key > self.base.last_key + 1
-        if not (new or (self.settling and passed)):
+        added = self._contents or self._next_key > self.base.last_key + 1
+        if not (added or self._redacted or self._turning or (self.settling and passed)):
             return False
         self._rows.write()
         record = self._record
         record.add_contents(
             [(key, version, self.revision, text) for key, (version, text) in self._contents.items()]
         )
+        record.redact(self.revision, self._redacted)
         self._rows.settle(self._turning.write(self.revision, passed))
         record.add_commit(
             self.head,
@@ -367,13 +390,6 @@ class Draft:
         self._turning.restore(mark.turning)
         self._counts = dict(mark.counts)
         self._reasons, self._by = list(mark.reasons), list(mark.by)
-
-
-def _between(window: Window) -> str:
-    start, end = (None if bound is None else told(bound) for bound in window)
-    if start is None and end is None:
-        return "always"
-    return " ".join(filter(None, [start and f"from {start}", end and f"until {end}"]))
 
 
 def _short(text: str) -> str:

@@ -6,6 +6,7 @@
     ├── NoSuchNode            LookupError     a ref that names nothing here
     ├── NoSuchJustification   LookupError     a justification id that names nothing here
     ├── NoSuchAnchor          LookupError     an anchor of another file, or ahead of the head
+    │   └── Forgotten         LookupError     one from before the file was pruned
     ├── InvalidRef            ValueError      text that is no ``kind:id``
     ├── InvalidAnchor         ValueError      text that is no anchor
     ├── InvalidCursor         ValueError      a cursor of another scan, or a damaged one
@@ -69,6 +70,12 @@ class NoSuchAnchor(TMSError, LookupError):
     """An anchor that this file never gave out. Take anchors from ``head``, ``log`` or a report."""
 
     code = "no-such-anchor"
+
+
+class Forgotten(NoSuchAnchor, LookupError):
+    """A commit from before the file was pruned. The message says from which anchor on to ask."""
+
+    code = "forgotten"
 
 
 class InvalidRef(TMSError, ValueError):

@@ -3,13 +3,24 @@
 import json
 from collections.abc import Iterator
 from datetime import datetime
+from typing import NamedTuple
 
 from tms.answers import Commit, Event
 from tms.clock import moment
-from tms.errors import CorruptStore, NoSuchAnchor
+from tms.errors import CorruptStore, Forgotten, NoSuchAnchor
 from tms.models import Report, Settled, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
-from tms.store import Beliefs, Bound, Causes, Change, Connection, Head, Named, Windows
+from tms.store import (
+    Beliefs,
+    Bound,
+    Causes,
+    Change,
+    CommitRow,
+    Connection,
+    Head,
+    Named,
+    Windows,
+)
 
 _LOG_PAGE = 500
 
@@ -31,8 +42,11 @@ def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
     Raises:
         InvalidAnchor: it is no anchor.
         NoSuchAnchor: it is ahead of the head, or was given out by another file.
+        Forgotten: it is from before the file was pruned.
     """
     given = Anchor(text)
+    if given.revision < beliefs.baseline:
+        raise forgotten(beliefs, str(given))
     found = anchor(beliefs, given.revision) if given.revision <= head else None
     if found == given:
         return given.revision
@@ -49,13 +63,37 @@ def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
     )
 
 
+def forgotten(beliefs: Beliefs, what: str) -> Forgotten:
+    """Return the error that says that something was pruned."""
+    first = str(anchor(beliefs, beliefs.baseline))
+    return Forgotten(
+        f"the file was pruned, and no longer tells of {what}.",
+        hint=f"It can be asked from {first} on; what was before stands in the file it is from.",
+        ids=(first,),
+    )
+
+
+def check_told(beliefs: Beliefs, revision: int) -> None:
+    """Refuse what a commit changed, where that is not on record any more.
+
+    Raises:
+        Forgotten: it is the baseline of a pruned file.
+    """
+    if beliefs.baseline and revision <= beliefs.baseline:
+        raise forgotten(beliefs, f"what {anchor(beliefs, revision)} changed")
+
+
 def report(connection: Connection, revision: int) -> Report:
     """Work out the report of a commit from the record.
+
+    Raises:
+        Forgotten: the file begins with this commit, as it was pruned.
 
     Cost: grows with what the commit moved and the uses of what went OUT, not with the file.
     """
     beliefs = Beliefs(connection)
     commit = beliefs.commit(revision)
+    check_told(beliefs, revision)
     passed = Windows(connection).settled(beliefs.at(revision - 1), commit.at, revision)
     return Report(
         op=commit.op,
@@ -65,7 +103,7 @@ def report(connection: Connection, revision: int) -> Report:
         targets=_targets(beliefs, revision, commit.op),
         died=refs(beliefs.moved(revision, 0)),
         revived=refs(beliefs.moved(revision, 1)),
-        survived_via=_survivors(beliefs, revision),
+        survived_via=tuple(survivors(beliefs, revision, beliefs.survived(revision)).values()),
         settled=settled(beliefs, passed),
         reason=commit.reason,
         by=commit.by,
@@ -122,6 +160,8 @@ def _targets(beliefs: Beliefs, revision: int, op: str) -> tuple[Ref, ...]:
         keys = [*beliefs.declared(revision), *beliefs.revised(revision)]
     elif op == "revise":
         keys = beliefs.revised(revision)
+    elif op == "redact":
+        keys = beliefs.redacted(revision)
     elif op in ("justify", "axiom"):
         keys = list(beliefs.declared(revision))
     names = list(beliefs.names(keys).values())
@@ -130,12 +170,19 @@ def _targets(beliefs: Beliefs, revision: int, op: str) -> tuple[Ref, ...]:
     return refs(sorted(names))
 
 
-def _survivors(beliefs: Beliefs, revision: int) -> tuple[Survivor, ...]:
+def survivors(beliefs: Beliefs, revision: int, rows: list[tuple[int, str]]) -> dict[int, Survivor]:
+    """Return what survived a commit, by key, in the order of (kind, id).
+
+    Args:
+        beliefs: the file.
+        revision: the commit.
+        rows: (fact, id of a justification) for each fact and what it lost.
+    """
     lost: dict[int, list[str]] = {}
-    for fact, id in beliefs.survived(revision):
+    for fact, id in rows:
         lost.setdefault(fact, []).append(id)
     if not lost:
-        return ()
+        return {}
     facts = list(lost)
     via: dict[int, list[str]] = {fact: [] for fact in facts}
     supports: dict[int, str] = {}
@@ -151,87 +198,153 @@ def _survivors(beliefs: Beliefs, revision: int) -> tuple[Survivor, ...]:
                 hint="Run tms verify; if only the cache is damaged, tms rebuild.",
                 ids=(Ref.kept(*names[fact]),),
             )
-    return tuple(
-        Survivor(
+    return {
+        fact: Survivor(
             fact=Ref.kept(*names[fact]),
             via=tuple(sorted(via[fact])),
             lost=tuple(sorted(lost[fact])),
             support=supports[fact],
         )
         for fact in sorted(facts, key=names.__getitem__)
-    )
+    }
 
 
 def log(beliefs: Beliefs, after: int, upto: int) -> Iterator[Commit]:
     """Yield the commits after a revision up to another, oldest first, a page at a time."""
+    after = max(after, beliefs.baseline - 1)
     while rows := beliefs.commits(after, upto, _LOG_PAGE):
         for row in rows:
-            yield Commit(
-                anchor=Anchor.kept(row.revision, row.at),
-                op=row.op,
-                reason=row.reason,
-                by=row.by,
-                died=beliefs.count_moved(row.revision, 0),
-                revived=beliefs.count_moved(row.revision, 1),
-                believed=row.believed,
-            )
+            yield entry(beliefs, row)
         after = rows[-1].revision
+
+
+def entry(beliefs: Beliefs, row: CommitRow) -> Commit:
+    """Return the entry of the log for a commit. Cost: grows with what it moved."""
+    return Commit(
+        anchor=Anchor.kept(row.revision, row.at),
+        op=row.op,
+        reason=row.reason,
+        by=row.by,
+        died=beliefs.count_moved(row.revision, 0),
+        revived=beliefs.count_moved(row.revision, 1),
+        believed=row.believed,
+    )
 
 
 _TURNED = ("retracted", "unretracted")
 _MOVED = ("out", "in", "moved")
+_STANDING = ("content", "valid_from", "valid_to", "support")
 
 
-def events(connection: Connection, named: Named, at: int) -> tuple[Event, ...]:
-    """Return what happened to a node or a justification up to a revision, in order."""
-    beliefs = Beliefs(connection)
-    happened: list[tuple[int, int, dict[str, object]]] = [(named.revision, 0, {"what": "declared"})]
-    for revision, version, text in beliefs.versions(named.key, at):
-        if version == 1 and revision == named.revision:
-            happened[0][2]["content"] = json.loads(text)
+class Moment(NamedTuple):
+    """A place in a life: the commit, which of what may happen in one, and the content by then."""
+
+    revision: int
+    rank: int
+    version: int
+
+
+_DECLARED, _REVISED, _REDACTED, _VALID, _SWITCHED, _BELIEF = range(6)
+BIRTH = Moment(0, -1, 0)
+"""Before all that happens."""
+
+
+def events(
+    connection: Connection, named: Named, at: int, after: Moment = BIRTH, limit: int = -1
+) -> list[tuple[Moment, Event]]:
+    """Return what happened to a node or a justification up to a revision, in order.
+
+    In a pruned file it begins with how that stood at the baseline.
+
+    Args:
+        connection: the file.
+        named: the node or the justification.
+        at: the revision.
+        after: only what happened after this.
+        limit: at most so much; -1 for all.
+
+    Cost: grows with what is returned, and the causes of it.
+    """
+    beliefs, key = Beliefs(connection), named.key
+    # what was given with the declaration is no event; of a pruned file, one of each kind stays
+    most = limit if limit < 0 else limit + 2
+
+    def since(rank: int) -> int:
+        return after.revision + (rank <= after.rank)
+
+    happened: list[tuple[int, int, dict[str, object]]] = []
+    birth: dict[str, object] = {"what": "declared"}
+    if after == BIRTH:
+        happened.append((named.revision, _DECLARED, birth))
+    versions: dict[int, int] = {}
+    for revision, number, text in beliefs.versions(key, at, after.version, most):
+        content = None if text is None else json.loads(text)
+        versions[revision] = number
+        if number == 1 and revision == named.revision:
+            birth["content"] = content
         else:
-            happened.append((revision, 1, {"what": "revised", "content": json.loads(text)}))
-    for revision, window in Windows(connection).life(named.key, at):
+            happened.append((revision, _REVISED, {"what": "revised", "content": content}))
+    happened += [
+        (revision, _REDACTED, {"what": "redacted"})
+        for (revision,) in beliefs.redactions(key, at, since(_REDACTED), most)
+    ]
+    for revision, window in Windows(connection).life(key, at, since(_VALID), most):
         bounds = {"valid_from": opened(window.start), "valid_to": opened(window.end)}
         if revision == named.revision:
-            happened[0][2].update(bounds)
+            birth.update(bounds)
         else:
-            happened.append((revision, 1, {"what": "valid", **bounds}))
+            happened.append((revision, _VALID, {"what": "valid", **bounds}))
     happened += [
-        (revision, 2, {"what": _TURNED[state]})
-        for revision, state in beliefs.switches(named.key, at)
+        (revision, _SWITCHED, {"what": _TURNED[state]})
+        for revision, state in beliefs.switches(key, at, since(_SWITCHED), most)
     ]
-    moves = beliefs.transitions(named.key, at)
-    because = _because(connection, named, [(move[0], move[1], move[3]) for move in moves])
+    moves = beliefs.transitions(key, at, since(_BELIEF), most)
     happened += [
-        (revision, 3, {"what": _MOVED[change], "support": support, "because": why})
-        for (revision, change, support, _), why in zip(moves, because, strict=True)
+        (revision, _BELIEF, {"what": _MOVED[change], "support": support})
+        for revision, change, support, _ in moves
     ]
     happened.sort(key=lambda event: event[:2])
+    happened = _remembered(happened, beliefs.baseline)
+    happened = happened if limit < 0 else happened[:limit]
+    moved = [event for _, rank, event in happened if rank == _BELIEF and event["what"] != "pruned"]
+    later = [(move[0], move[1], move[3]) for move in moves if move[0] > beliefs.baseline]
+    for event, why in zip(moved, _because(connection, named, later[: len(moved)]), strict=True):
+        event["because"] = why
     commits = {revision: beliefs.commit(revision) for revision, _, _ in happened}
-    told = []
-    for revision, _, event in happened:
+    lived, version = [], after.version
+    for revision, rank, event in happened:
+        version = max((v for r, v in versions.items() if r <= revision), default=version)
         commit = commits[revision]
-        told.append(
-            Event.model_validate(
-                {
-                    "anchor": Anchor.kept(revision, commit.at),
-                    "op": commit.op,
-                    "reason": commit.reason,
-                    "by": commit.by,
-                    **event,
-                }
-            )
-        )
-    return tuple(told)
+        told: dict[str, object] = {
+            "anchor": Anchor.kept(revision, commit.at),
+            "op": commit.op,
+            "reason": commit.reason,
+            "by": commit.by,
+            **event,
+        }
+        lived.append((Moment(revision, rank, version), Event.model_validate(told)))
+    return lived
+
+
+def _remembered(
+    happened: list[tuple[int, int, dict[str, object]]], baseline: int
+) -> list[tuple[int, int, dict[str, object]]]:
+    """Join what happened up to the baseline of a pruned file into one event."""
+    later = [event for event in happened if event[0] > baseline]
+    stood: dict[str, object] = {"what": "pruned"}
+    for _, _, event in happened[: len(happened) - len(later)]:
+        stood |= {name: event[name] for name in _STANDING if name in event}
+    return later if len(later) == len(happened) else [(baseline, _BELIEF, stood), *later]
 
 
 def _because(
     connection: Connection, named: Named, moves: list[tuple[int, int, int | None]]
 ) -> list[tuple[Ref, ...]]:
     """Return for each change of belief what moved with it."""
+    if not moves:
+        return []
     causes = Causes(connection)
-    changes, rested = [], None
+    changes, rested = [], Beliefs(connection).rested(named.key, moves[0][0])
     for revision, change, support in moves:
         came = change == _MOVED.index("in")
         changes.append(Change(revision, int(came), named.key, support if came else rested))

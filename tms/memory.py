@@ -11,6 +11,7 @@ from tms.clock import (
     Clock,
     checked,
     instant,
+    told,
 )
 from tms.errors import InvalidArgument
 from tms.refs import Anchor
@@ -88,6 +89,7 @@ class Memory(Verbs):
         """Close the file. An open batch is dropped."""
         self._connection.close()
         self._writer.drop()
+        self._writer.listeners.clear()
 
     def _revision(self) -> int:
         self._writer.heal()
@@ -150,10 +152,14 @@ class Memory(Verbs):
 
         Raises:
             InvalidWindow: it is no instant.
+            Forgotten: it is from before the file was pruned.
 
         Cost: grows with the logarithm of the number of commits.
         """
         given = instant(moment) // MILLI
         with self._connection.snapshot():
-            head = self._recorded()
-            return history.anchor(self._beliefs, self._beliefs.revision_at(given, head))
+            beliefs, head = self._beliefs, self._recorded()
+            revision = beliefs.revision_at(given, head)
+            if revision < beliefs.baseline:
+                raise history.forgotten(beliefs, told(given * MILLI))
+            return history.anchor(beliefs, revision)

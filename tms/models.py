@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from tms.clock import iso as written
+from tms.clock import iso, period
 from tms.content import line
 from tms.refs import Anchor, Ref
 
@@ -28,12 +28,8 @@ def _more(before: str, items: Sized, most: int | None) -> str:
 
 
 def _window(valid_from: datetime | None, valid_to: datetime | None) -> list[str]:
-    bounds = [
-        f"{word} {written(bound)}"
-        for word, bound in (("from", valid_from), ("until", valid_to))
-        if bound is not None
-    ]
-    return [f"  valid      {' '.join(bounds)}"] if bounds else []
+    told = period(valid_from, valid_to)
+    return [f"  valid      {told}"] if told else []
 
 
 class Model(BaseModel):
@@ -73,6 +69,7 @@ class Node(Model):
         valid_from, valid_to: when it holds in the world; None is open.
         content: the newest content version, or None.
         version: number of that version, 0 without content.
+        redacted: that version was redacted, so its content is None.
         support: id of the justification an IN fact rests on.
         declared: the commit that declared it.
     """
@@ -85,6 +82,7 @@ class Node(Model):
     valid_to: datetime | None = None
     content: dict[str, Any] | None
     version: int
+    redacted: bool = False
     support: str | None
     declared: Anchor
 
@@ -95,6 +93,8 @@ class Node(Model):
         if self.content is not None:
             text = json.dumps(self.content, ensure_ascii=False)
             lines.append(f"  content    {text}  (version {self.version})")
+        elif self.redacted:
+            lines.append(f"  content    redacted  (version {self.version})")
         lines += _window(self.valid_from, self.valid_to)
         lines.append(f"  declared   {self.declared}")
         return _lines(lines)
@@ -174,7 +174,7 @@ class Settled(Model):
     at: datetime
 
     def __str__(self) -> str:
-        return line(f"{self.ref}  {self.cause} {written(self.at)}")
+        return line(f"{self.ref}  {self.cause} {iso(self.at)}")
 
 
 class Report(Model):
@@ -247,7 +247,7 @@ class Report(Model):
 
 
 class Page(Model, Generic[Item]):
-    """A page of a scan.
+    """A page of an answer.
 
     Attributes:
         items: at most as many as were asked for.
@@ -337,40 +337,3 @@ class Verification(Model):
         if not self.findings:
             return f"sound; {checked}"
         return "\n".join([f"unsound; {checked}", *(f"  {found}" for found in self.findings)])
-
-
-class Stats(Model):
-    """How much a memory holds.
-
-    Attributes:
-        head: the last commit, or None.
-        sources, facts, justifications: how many are on record.
-        believed: how many facts are IN.
-        retracted: how many switches are off.
-        bytes: size of the file.
-        format: version of the file format.
-        sqlite: version of SQLite in use.
-    """
-
-    head: Anchor | None
-    sources: int
-    facts: int
-    justifications: int
-    believed: int
-    retracted: int
-    bytes: int
-    format: int
-    sqlite: str
-
-    def __str__(self) -> str:
-        return "\n".join(
-            [
-                f"head            {self.head or 'no commit yet'}",
-                f"sources         {self.sources:,}",
-                f"facts           {self.facts:,}  ({self.believed:,} believed)",
-                f"justifications  {self.justifications:,}",
-                f"retracted       {self.retracted:,}",
-                f"size            {self.bytes:,} bytes",
-                f"format          {self.format}  (SQLite {self.sqlite})",
-            ]
-        )

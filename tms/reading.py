@@ -1,24 +1,15 @@
 """What is on record and what is believed, read alike by a memory and a view of its past."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterator
 
-from tms import history, instants
+from tms import cursors, history, instants
 from tms.answers import Commit
-from tms.errors import (
-    InvalidArgument,
-    InvalidCursor,
-    InvalidRef,
-    NoSuchJustification,
-    NoSuchNode,
-)
+from tms.cursors import LARGEST_PAGE, Question, Walk
+from tms.errors import InvalidArgument, InvalidCursor, InvalidRef, NoSuchJustification, NoSuchNode
 from tms.models import Justification, Node, Page, Status
 from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
 from tms.store import Beliefs, Connection, Named, NodeRow, Overlay, Record, Windows
-
-_PAGE = 1000
 
 
 class Reader:
@@ -159,6 +150,7 @@ class Reader:
                 "retracted": bool(row.off),
                 "content": None if row.content is None else json.loads(row.content),
                 "version": row.version or 0,
+                "redacted": row.version is not None and row.content is None,
                 "support": row.support,
                 "valid_from": history.opened(row.valid_from),
                 "valid_to": history.opened(row.valid_to),
@@ -191,15 +183,15 @@ class Reader:
         while True:
             with self._connection.snapshot():
                 revision, _ = self._look(pinned)
-                rows = self._beliefs.holding(revision, kind, after, _PAGE)
+                rows = self._beliefs.holding(revision, kind, after, LARGEST_PAGE)
             for row in rows:
                 yield kept(*row)
-            if len(rows) < _PAGE:
+            if len(rows) < LARGEST_PAGE:
                 return
             after = rows[-1]
 
     def scan(
-        self, kind: str | None = None, limit: int = _PAGE, *, after: str | None = None
+        self, kind: str | None = None, limit: int = LARGEST_PAGE, *, after: str | None = None
     ) -> "Page[Node]":
         """Return a page of all sources and facts on record, IN or OUT, by (kind, id).
 
@@ -219,40 +211,46 @@ class Reader:
         Cost: grows with the page, not with the file.
         """
         check_kind(kind)
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _PAGE:
-            raise InvalidArgument(f"limit is {limit!r}.", hint=f"Give 1 to {_PAGE}.")
+        cursors.check_limit(limit)
         with self._connection.snapshot():
-            last = None
-            if after is None:
-                revision, instant = self._look()
-            else:
-                pinned, last = self._resume(after, kind)
-                revision, instant = self._look(pinned)
-            rows = self._beliefs.nodes(revision, kind, last, limit + 1)
+            question = Question("scan", kind, self._viewed, (str, str))
+            walk = self._go_on(question, after, valid=True)
+            rows = self._beliefs.nodes(walk.revision, kind, walk.last, limit + 1)
             items = tuple(self._node(row) for row in rows[:limit])
             cursor = None
             if len(rows) > limit:
-                anchor = history.anchor(self._beliefs, revision)
-                cursor = _cursor(anchor, instant, kind, items[-1].ref, viewed=self._viewed)
+                cursor = self._cursor(question, walk, (items[-1].ref.kind, items[-1].ref.id))
         return Page[Node](items=items, next_cursor=cursor)
 
-    def _resume(
-        self, cursor: str, kind: str | None
-    ) -> tuple[tuple[int, int | None], tuple[str, str]]:
-        anchor, instant, of_kind, last, viewed = _read_cursor(cursor)
-        if of_kind != kind:
-            raise InvalidCursor(
-                f"the cursor is of a scan of kind {of_kind!r}, not {kind!r}.", hint=_AGAIN
-            )
-        head = self._recorded()
-        revision = anchor.revision
+    def _go_on(self, question: Question, after: str | None, *, valid: bool = False) -> Walk:
+        """Return where the pages of an answer go on, or begin; what they show can be read then.
+
+        Args:
+            question: what is asked.
+            after: the cursor, if there is one.
+            valid: the answer depends on the instant, not on the record alone.
+        """
+        if after is None:
+            revision, instant = self._look() if valid else (self._recorded(), None)
+            return Walk(revision, self._instant() if self._viewed else instant, None)
+        anchor, instant, last = cursors.read(after, question)
+        head, revision = self._recorded(), anchor.revision
         if history.anchor(self._beliefs, revision) != anchor:
-            raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=_AGAIN)
-        here = (revision, instant) == (head, self._instant()) if viewed else revision <= head
-        if self._viewed != viewed or not here:
-            giver = "another view" if viewed else "the memory"
-            raise InvalidCursor(f"the cursor is of a scan of {giver}.", hint=_AGAIN)
-        return (revision, instant), (last.kind, last.id)
+            raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=cursors.AGAIN)
+        if revision < self._beliefs.baseline:
+            raise InvalidCursor(
+                f"the cursor is of {anchor}, from before the file was pruned.", hint=cursors.AGAIN
+            )
+        seen = (head, self._instant()) if self._viewed else (min(revision, head), instant)
+        if seen != (revision, instant):
+            raise InvalidCursor(f"the cursor is of {question} of another view.", hint=cursors.AGAIN)
+        if valid:
+            self._look((revision, instant))
+        return Walk(revision, instant, last)
+
+    def _cursor(self, question: Question, walk: Walk, last: cursors.Place) -> str:
+        anchor = history.anchor(self._beliefs, walk.revision)
+        return cursors.write(question, anchor, walk.instant, last)
 
     @property
     def head(self) -> Anchor | None:
@@ -262,6 +260,8 @@ class Reader:
 
     def log(self, *, after: str | None = None) -> Iterator[Commit]:
         """Yield the commits, oldest first, up to the head at the moment of the call.
+
+        Of a pruned file the first is its baseline.
 
         Args:
             after: only those after this anchor.
@@ -281,9 +281,6 @@ class Reader:
             yield from history.log(self._beliefs, start, head)
 
 
-_AGAIN = "Start the scan again without a cursor."
-
-
 def check_kind(kind: str | None) -> None:
     """Refuse what can be no kind.
 
@@ -297,34 +294,11 @@ def check_kind(kind: str | None) -> None:
     Ref.of(kind, "-")
 
 
-def _cursor(
-    anchor: Anchor | None, instant: int | None, kind: str | None, last: Ref, *, viewed: bool
-) -> str:
-    body = json.dumps([anchor, instant, kind, last, viewed], ensure_ascii=False).encode()
-    return base64.urlsafe_b64encode(_seal(body) + body).decode()
-
-
-def _read_cursor(cursor: str) -> tuple[Anchor, int | None, str | None, Ref, bool]:
-    try:
-        raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
-        seal, body = raw[:8], raw[8:]
-        if seal != _seal(body):
-            raise ValueError
-        anchor, instant, kind, last, viewed = json.loads(body)
-        return Anchor(anchor), instant, kind, Ref(last), viewed
-    except (ValueError, TypeError, AttributeError):
-        raise InvalidCursor(f"not a cursor of a scan: {cursor!r}.", hint=_AGAIN) from None
-
-
-def _seal(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=8, person=b"tms scan").digest()
-
-
 def check_limit(name: str, limit: object, least: int) -> None:
-    """Refuse what can be no limit.
+    """Refuse what is no limit, or out of range.
 
     Raises:
-        InvalidArgument: it is no whole number from ``least`` to a thousand million.
+        InvalidArgument: it is not from ``least`` to a billion.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
         raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")

@@ -186,7 +186,8 @@ class Anchor(_Text):
         if _INSTANT.match(text):
             raise InvalidAnchor(
                 f"an instant is not an anchor: {text!r}.",
-                hint="Several commits may share an instant, so it names none of them. " + _WHERE,
+                hint="Several commits may share an instant, so it names none of them; "
+                "memory.anchor_at(instant) gives the last by then. " + _WHERE,
                 ids=(text,),
             )
         raise InvalidAnchor(f"not an anchor: {text!r}.", hint=_WHERE, ids=(text,))

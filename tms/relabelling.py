@@ -1,6 +1,6 @@
 """Labels from scratch: what a file should believe, worked out by other means than the engine's."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 
@@ -88,3 +88,19 @@ class Graph:
                     ready.append(fact)
         for node in sorted(held.keys() - set(ready)):
             yield node
+
+
+def grouped(rows: Iterable[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
+    """Gather rows (key, node) by their keys."""
+    groups: dict[int, list[int]] = {}
+    for key, node in rows:
+        groups.setdefault(key, []).append(node)
+    return {key: tuple(nodes) for key, nodes in groups.items()}
+
+
+def by_revision(rows: Iterable[tuple[int, ...]]) -> dict[int, list[tuple[int, ...]]]:
+    """Gather rows by their first column."""
+    groups: dict[int, list[tuple[int, ...]]] = {}
+    for row in rows:
+        groups.setdefault(row[0], []).append(row)
+    return groups

@@ -2,11 +2,12 @@
 
 from tms import grounding
 from tms.answers import Critical, Cuts, Environments, Origins
-from tms.reading import Reader, check_kind, check_limit
+from tms.lasting import Lasting
+from tms.reading import check_kind, check_limit
 from tms.refs import ref_of
 
 
-class Standing(Reader):
+class Standing(Lasting):
     """The questions about the sources behind something."""
 
     def environments(self, ref: object, *, limit: int = 100) -> Environments:

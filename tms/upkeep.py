@@ -1,17 +1,21 @@
 """What a memory does for its own file: check it, mend it, count what is in it."""
 
+import os
 from collections.abc import Callable
-from os import PathLike, fsdecode
+from typing import TypeVar
 
-from tms import history, keeping
-from tms.answers import Backup, Health
+from tms import history, keeping, retention
+from tms.answers import Backup, Health, Pruned, Stats
 from tms.asking import Questions
 from tms.batch import Writer
-from tms.clock import Clock
+from tms.clock import MILLI, Clock
+from tms.content import check_text
 from tms.errors import InvalidArgument, Misuse
-from tms.models import Stats, Verification
+from tms.models import Verification
 from tms.store import Audit, Connection, versions
 from tms.verification import verify
+
+Done = TypeVar("Done")
 
 
 class Upkeep(Questions):
@@ -57,31 +61,80 @@ class Upkeep(Questions):
 
         Cost: grows with the file.
         """
-        self._mend(self._audit.rebuild)
+        self._write(self._audit.rebuild)
 
     def mend(self) -> None:
         """Rebuild the cache if it was dropped or emptied. Two index seeks if it was not."""
         with self._connection.snapshot():
             stands = self._audit.cache_stands()
         if not stands:
-            self._mend(self._audit.mend)
+            self._write(self._audit.mend)
 
-    def _mend(self, work: Callable[[], None]) -> None:
+    def prune(
+        self,
+        *,
+        before: str,
+        path: str | os.PathLike[str] | None = None,
+        reason: str | None = None,
+        by: str | None = None,
+    ) -> Pruned:
+        """Copy the memory into a new file without what came before a commit.
+
+        The new file begins with that commit. It answers everything about it and all later commits
+        as this file does, with the same anchors, but for the report of that commit and for the
+        causes of what went OUT up to it, which stand before. Sources, facts and justifications all
+        stay, since what is OUT may come back; with them stay the commits that recorded them, as
+        ``why`` tells of those. Contents that were redacted stay so. This file is not changed.
+
+        Args:
+            before: the anchor of the commit.
+            path: the new file; None only counts what would be left out. There must be nothing yet.
+                It appears under this name when it is complete and on the disk, never half.
+            reason: why; it is kept in the new file.
+            by: by whom; likewise.
+
+        Returns:
+            What was, or would be, left out.
+
+        Raises:
+            InvalidAnchor, NoSuchAnchor: the anchor is none of this file.
+            Forgotten: it is from before the file was pruned already.
+            InvalidContent: the reason or the name cannot be kept.
+            ContentConflict: there is something at the path.
+            NoSuchFile: there is no folder to make the file in.
+            StoreFailed: the disk refused.
+            Misuse: a batch is open.
+
+        Cost: grows with the file. It is one read: others go on writing.
+        """
+        check_text("reason", reason)
+        check_text("by", by)
+        self._alone()
+        now = self._writer.now() // MILLI
+        target = None if path is None else os.fsdecode(path)
+        with self._connection.snapshot():
+            baseline = history.revision_of(self._beliefs, before, self._recorded())
+            return retention.prune(self._connection, baseline, target, now, reason, by)
+
+    def _write(self, work: Callable[[], Done]) -> Done:
+        """Do what is no commit of the record in a transaction of its own."""
         self._alone()
         self._connection.begin()
         try:
             with self._connection.translated():
-                work()
+                done = work()
             self._connection.commit()
         except BaseException:
             self._connection.rollback()
             raise
+        return done
 
     def _alone(self) -> None:
+        self._writer.heal()
         if self._writer.draft is not None:
             raise Misuse("a batch is open.", hint="Do this before or after the batch.")
 
-    def backup(self, path: str | PathLike[str]) -> Backup:
+    def backup(self, path: str | os.PathLike[str]) -> Backup:
         """Copy the whole memory into another file, of the last commit, safe beside writers.
 
         The copy has its name only when it is complete and on disk; a crash leaves at most a file
@@ -94,7 +147,8 @@ class Upkeep(Questions):
             What was copied: its path, its head, its size.
 
         Raises:
-            InvalidArgument: it is no path, or something is there.
+            InvalidArgument: it is no path.
+            ContentConflict: something is there.
             NoSuchFile: there is no such folder.
             StoreFailed: the disk refused; nothing was left.
             Misuse: a batch is open.
@@ -102,7 +156,11 @@ class Upkeep(Questions):
         Cost: grows with the file. A writer is never held up; a commit made meanwhile by another
         process makes the copy begin anew.
         """
-        if not isinstance(path, (str, PathLike)) or not (name := fsdecode(path)) or "\0" in name:
+        if (
+            not isinstance(path, (str, os.PathLike))
+            or not (name := os.fsdecode(path))
+            or "\0" in name
+        ):
             raise InvalidArgument(f"the path is {path!r:.80}.", hint="Give the path of a file.")
         self._alone()
         with self._connection.translated():
@@ -138,7 +196,9 @@ class Upkeep(Questions):
                 justifications=sizes.justifications,
                 believed=head.believed + (0 if overlay is None else overlay.gained),
                 retracted=sizes.off,
+                consumers=sizes.consumers,
                 bytes=sizes.bytes,
                 format=format,
                 sqlite=sqlite,
+                pruned=retention.pruned(self._connection),
             )

@@ -9,14 +9,15 @@ from tms.batch import Batch
 from tms.clock import KEPT, Kept, Window, given, revised, window
 from tms.content import canonical
 from tms.errors import InvalidArgument, InvalidContent
+from tms.feed import Feed
 from tms.interchange import PROGRESS, blocks
-from tms.models import Loaded, Report
+from tms.models import Loaded, Node, Report
 from tms.refs import JUSTIFICATION, Ref, ref_of, refs_of
 from tms.statement import check_premises, statement
-from tms.upkeep import Upkeep
+from tms.store import overwriting, scrub
 
 
-class Verbs(Upkeep):
+class Verbs(Feed):
     """What can be told to a memory."""
 
     def source(
@@ -42,8 +43,8 @@ class Verbs(Upkeep):
             Its ref. Declaring the same again changes nothing.
 
         Raises:
-            ContentConflict: the ref names a fact, or a source with other content or another window
-                (see ``revise``).
+            ContentConflict: the ref names a fact, or a source with other content, redacted content
+                or another window (see ``revise``).
             InvalidRef: it is no ref, or its kind is reserved.
             InvalidContent: the content cannot be kept as JSON.
             InvalidWindow: a bound is no instant, or nothing lies between them.
@@ -227,6 +228,43 @@ class Verbs(Upkeep):
         with self._writer, self._writer.batch("settle", reason, by) as verb:
             verb.draft.settling = True
         return verb.told()
+
+    def redact(self, ref: object, *, reason: str | None = None, by: str | None = None) -> Report:
+        """Remove the content of a source or a fact for good, in all its versions.
+
+        Refs, belief, windows and reports stay as they were and can be replayed; what is told of
+        any commit differs in this content alone, which is None. The bytes leave the file, its log
+        and its free pages. They stay where this file cannot reach: in backups, copies, exports and
+        files that it was pruned from or into, and in what the disk keeps of freed blocks. Its ref,
+        and the reasons and rules of commits and justifications, are not touched, whatever they say.
+
+        Args:
+            ref: which; it can be given new content by ``revise``, not by declaring it again.
+            reason: why.
+            by: by whom.
+
+        Returns:
+            The report, falsy if there was no content, or none since it was redacted before.
+
+        Raises:
+            NoSuchNode: the ref names nothing.
+            InvalidRef: it names a justification.
+            Misuse: a batch is open; this is a commit of its own.
+            Busy: others held the file for longer than the wait. If it was redacted by then, the
+                message says so, and to redact again removes what is left of the bytes.
+
+        Cost: grows with the file, which is written anew.
+        """
+        named = ref_of(ref)
+        self._alone()
+        with overwriting(self._connection):
+            with self._writer, self._writer.batch("redact", reason, by) as verb:
+                verb.draft.redact(named)
+            report = verb.told()
+        found = self.get(named)
+        if isinstance(found, Node) and found.redacted:
+            scrub(self._connection)
+        return report
 
     def batch(self, *, reason: str | None = None, by: str | None = None) -> Batch:
         """Return a context in which all verbs are one commit, settled once at its end.

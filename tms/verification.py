@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 from tms.clock import MILLI, Window, written
 from tms.models import Finding, Verification
 from tms.refs import JUSTIFICATION
-from tms.relabelling import Graph, Said
+from tms.relabelling import Graph, Said, by_revision, grouped
 from tms.store import Audit
 
 _EXAMPLES = 5
@@ -50,11 +50,12 @@ def _checked(audit: Audit, revisions: int | None, findings: "_Findings") -> list
     audit.read_texts()
     findings.add("cache", "the cache is not as schema.sql has it (run tms rebuild)", lost)
     file = _File(audit, findings)
-    compared = _chosen(file.revisions, revisions)
+    compared = _chosen([at for at in file.revisions if at >= file.baseline], revisions)
     file.check_commits()
     file.check_nodes()
     file.check_justifications()
     file.check_switches()
+    file.check_consumers()
     file.check_labels(compared)
     if not lost:
         file.check_cache()
@@ -92,11 +93,13 @@ class _File:
         self._findings = findings
         self._commits = list(audit.rows("commits"))
         self.revisions = [row[0] for row in self._commits]
+        self._pruned = list(audit.rows("pruned"))
+        self.baseline = max((row[1] for row in self._pruned), default=0)
         self._nodes = {
             key: (kind, id, role, revision) for key, kind, id, role, revision in audit.rows("node")
         }
-        self._premises = _grouped(audit.rows("premise"))
-        self._derives = _grouped(audit.rows("derive"))
+        self._premises = grouped(audit.rows("premise"))
+        self._derives = grouped(audit.rows("derive"))
         self._justifications = {
             key: Said(key, revision, self._premises.get(key, ()), self._derives.get(key, ()))
             for key, revision, _, _ in audit.rows("justification")
@@ -118,11 +121,18 @@ class _File:
 
     def check_commits(self) -> None:
         add, commits = self._findings.add, self._commits
+        kept = [at for at in self.revisions if at < self.baseline]
+        first = max(self.baseline, 1) - len(kept)
         add(
             "revisions",
-            "revisions do not run 1, 2, 3 …",
-            [f"revision {row[0]}" for place, row in enumerate(commits, 1) if row[0] != place],
+            "revisions do not run 1, 2, 3 …, or in a pruned file on from its baseline",
+            [
+                f"revision {at}"
+                for place, at in enumerate(self.revisions, first)
+                if at != place and at >= self.baseline
+            ],
         )
+        self._check_pruned(len(kept))
         wrong = [
             f"revision {this[0]} at {_when(this[1]) or this[1]}"
             for last, this in pairwise([(0, _ALWAYS), *commits])
@@ -131,6 +141,26 @@ class _File:
         add("time", "the time of a commit goes back, or is in no calendar", wrong)
         self._check_keys()
         add("orphan", "rows belong to no commit", self._audit.orphans())
+
+    def _check_pruned(self, kept: int) -> None:
+        wrong = [
+            f"pruning {row[0]}"
+            for place, row in enumerate(self._pruned, 1)
+            if row[0] != place or row[1] < max(1, *(other[1] for other in self._pruned[:place]))
+        ]
+        if self._pruned:
+            if kept + sum(row[2] for row in self._pruned) != self.baseline - 1:
+                wrong.append(f"{kept} commits before revision {self.baseline}")
+            if self.baseline not in self.revisions:
+                wrong.append(f"no baseline {self.baseline}")
+            first: dict[int, int] = {}
+            for node, version, _, _ in self._audit.rows("content"):
+                first.setdefault(node, version - 1)
+            if sum(first.values()) != sum(row[3] for row in self._pruned):
+                wrong.append(f"{sum(first.values())} content versions before others")
+            there = self._audit.superseded(self.baseline)
+            wrong += [f"{count} {name} left in" for name, count in there._asdict().items() if count]
+        self._findings.add("pruned", "a pruned record does not begin as it says", wrong)
 
     def _check_keys(self) -> None:
         ranges = {0: (0, 0)}
@@ -173,19 +203,22 @@ class _File:
         ]
         self._findings.add("node", "a node has a name that no node can have", names)
         last = {key: (0, node[3]) for key, node in self._nodes.items()}
+        redacted = dict(self._audit.rows("redaction"))  # the last of each
         wrong: list[str] = []
+        marks: list[str] = []
         for node, version, revision, text in self._audit.rows("content"):
             before, since = last.get(node, (0, 0))
-            if version != before + 1 or revision < since:
+            dropped = before == 0 and revision <= self.baseline
+            if (version != before + 1 and not dropped) or revision < since:
                 wrong.append(f"{self._name(node)} version {version}")
             last[node] = (version, revision)
-            try:
-                sound = isinstance(json.loads(text), dict)
-            except (ValueError, RecursionError):
-                sound = False
-            if not sound:
+            if (text is None) != (revision <= redacted.get(node, 0)):
+                marks.append(f"{self._name(node)} version {version}")
+            elif text is not None and not _is_object(text):
                 wrong.append(f"{self._name(node)} version {version} is no JSON object")
-        self._findings.add("content", "content versions do not run 1, 2, 3 …", wrong)
+        add = self._findings.add
+        add("content", "content versions do not run 1, 2, 3 …", wrong)
+        add("redaction", "a content is gone that was not redacted, or there that was", marks)
 
     def check_justifications(self) -> None:
         add, nodes = self._findings.add, self._nodes
@@ -249,15 +282,21 @@ class _File:
                     wrong.append(f"{self._name(target)} at revision {revision}")
         self._findings.add("window", "a window is given to nothing, late, or twice", wrong)
 
+    def check_consumers(self) -> None:
+        last = self.revisions[-1] if self.revisions else 0
+        wrong = [name for name, revision in self._audit.rows("consumer") if revision > last]
+        self._findings.add("consumer", "a position is ahead of the last commit", wrong)
+
     # ------------------------------------------------------------ the labels
 
     def check_labels(self, compared: list[int]) -> None:
         """Walk the revisions once; at those compared, label all nodes from scratch."""
         wanted = set(compared)
-        turned = _by_revision(self._switches)
-        moved = _by_revision(self._transitions)
+        turned = by_revision(self._switches)
+        moved = by_revision(self._transitions)
         off: set[int] = set()
         held: dict[int, int | None] = {}
+        seen: set[int] = set()
         alternation: list[str] = []
         counts: list[str] = []
         wrong: list[str] = []
@@ -267,12 +306,18 @@ class _File:
                 (off.discard if state else off.add)(target)
             for _, node, change, support in moved.get(revision, ()):
                 where = f"{self._name(node)} at revision {revision}"
-                if (node in held) != (change != 1) or (change == 2 and held[node] == support):
+                known = revision > self.baseline or node in seen
+                seen.add(node)
+                if known and (
+                    (node in held) != (change != 1) or (change == 2 and held[node] == support)
+                ):
                     alternation.append(where)
                 if change == 0:
                     held.pop(node, None)
                 else:
                     held[node] = support
+            if revision < self.baseline:
+                continue
             if sum(support is not None for support in held.values()) != believed:
                 counts.append(f"revision {revision}")
             if revision in wanted:
@@ -331,22 +376,15 @@ class _File:
         )
 
 
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _when(at: int) -> str | None:
     try:
         return written(at)
     except OverflowError:
         return None
-
-
-def _grouped(rows: Iterable[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
-    groups: dict[int, list[int]] = {}
-    for key, node in rows:
-        groups.setdefault(key, []).append(node)
-    return {key: tuple(nodes) for key, nodes in groups.items()}
-
-
-def _by_revision(rows: Iterable[tuple[int, ...]]) -> dict[int, list[tuple[int, ...]]]:
-    groups: dict[int, list[tuple[int, ...]]] = {}
-    for row in rows:
-        groups.setdefault(row[0], []).append(row)
-    return groups

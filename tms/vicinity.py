@@ -141,9 +141,9 @@ class _Walk:
             [item.revision for item in passed.values()]
             + [standings[key].revision for key in self._nodes]
         )
-        off = self._around.off(self._nodes)
+        idle = self._around.idle(self._nodes)
         near = tuple(
-            self._near(standings[key], names[key], ids, commits, off=key in off)
+            self._near(standings[key], names[key], ids, commits, idle.get(key, (False, False)))
             for key in self._nodes
         )
         return near, tuple(self._link(passed[key], names, commits) for key in self._links)
@@ -162,15 +162,15 @@ class _Walk:
         ref: Ref,
         ids: dict[int, Passed],
         commits: dict[int, Recorded],
-        *,
-        off: bool,
+        idle: tuple[bool, bool],
     ) -> Near:
         commit = commits[standing.revision]
         return Near(
             ref=ref,
             role="source" if standing.role == "source" else "fact",
             status=Status.IN if standing.is_in else Status.OUT,
-            retracted=off,
+            retracted=idle[0],
+            outside=idle[1],
             down=self._down.levels.get(standing.node),
             up=self._up.levels.get(standing.node),
             support=None if standing.support is None else ids[standing.support].id,
@@ -188,6 +188,7 @@ class _Walk:
             rule=item.rule,
             status=Status.IN if item.fires else Status.OUT,
             retracted=bool(item.off),
+            outside=bool(item.outside),
             premises=tuple(sorted(names[node] for node in self._premises.get(key, ()))),
             derives=tuple(sorted(names[node] for node in self._conclusions.get(key, ()))),
             recorded=Anchor.kept(commit.revision, commit.at),

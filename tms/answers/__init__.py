@@ -4,15 +4,19 @@ from tms.answers.absence import Lack, Waiting, WhyNot
 from tms.answers.consequence import Impact, Reached
 from tms.answers.derivation import Because, Step, Why
 from tms.answers.difference import Diff, Revalidated, Revised
+from tms.answers.duration import BelievedDuring, Period, Periods, Span
+from tms.answers.extent import Pruned, Stats
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
 from tms.answers.keeping import Backup, Health
-from tms.answers.life import Commit, Event
+from tms.answers.life import Change, Commit, Event
 from tms.answers.vicinity import Link, Near, Neighbourhood
 
 __all__ = [
     "Backup",
     "Bearing",
     "Because",
+    "BelievedDuring",
+    "Change",
     "Commit",
     "Critical",
     "Cuts",
@@ -26,9 +30,14 @@ __all__ = [
     "Near",
     "Neighbourhood",
     "Origins",
+    "Period",
+    "Periods",
+    "Pruned",
     "Reached",
     "Revalidated",
     "Revised",
+    "Span",
+    "Stats",
     "Step",
     "Waiting",
     "Why",

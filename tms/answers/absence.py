@@ -67,7 +67,7 @@ class Lack(Model):
         was_in: it was IN before that.
         op, by, reason: of that commit.
         because: what was switched off in that commit under the support that it had, up to 20; empty
-            if it never was IN, or if the limits left it out.
+            if it never was IN, or if the limits, or pruning the file, left it out.
         waiting: its justifications, as they were recorded, up to 20; one that fires is the first.
             Empty for a source.
     """
@@ -123,7 +123,8 @@ class WhyNot(Model):
             that waits for nothing but some of them, so that they would only hold each other up.
         repairs: the smallest sets of retracted sources any of which, brought back, would make it
             IN; the smallest first. Empty if no sources would.
-        truncated: something was left out because of a limit.
+        truncated: something was left out because of a limit, or is not known because the file
+            was pruned.
     """
 
     ref: Ref

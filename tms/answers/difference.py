@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from tms.clock import iso
+from tms.clock import period
 from tms.content import line
 from tms.models import Model
 from tms.refs import Anchor, Ref
@@ -42,20 +42,15 @@ class Revalidated(Model):
     from_after: datetime | None
     to_after: datetime | None
 
+    @property
+    def change(self) -> str:
+        """Both windows in words, with an arrow between."""
+        before = period(self.from_before, self.to_before) or "always"
+        after = period(self.from_after, self.to_after) or "always"
+        return f"{before} → {after}"
+
     def __str__(self) -> str:
-        before, after = (
-            " ".join(
-                f"{word} {iso(bound)}"
-                for word, bound in (("from", start), ("until", end))
-                if bound is not None
-            )
-            or "always"
-            for start, end in (
-                (self.from_before, self.to_before),
-                (self.from_after, self.to_after),
-            )
-        )
-        return line(f"{self.ref}  valid {before} → {after}")
+        return line(f"{self.ref}  valid {self.change}")
 
 
 class Diff(Model):

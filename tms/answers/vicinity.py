@@ -17,6 +17,7 @@ class Near(Model):
         ref, role: which.
         status: IN or OUT.
         retracted: its own switch is off.
+        outside: the instant asked about is outside its window.
         down: how many justifications lead from what was asked about back to it, at least; None if
             that does not rest on it, or only from further away.
         up: how many justifications lead from what was asked about on to it, at least; likewise.
@@ -30,6 +31,7 @@ class Near(Model):
     role: Literal["source", "fact"]
     status: Status
     retracted: bool
+    outside: bool = False
     down: int | None
     up: int | None
     support: str | None
@@ -39,7 +41,8 @@ class Near(Model):
     reason: str | None
 
     def __str__(self) -> str:
-        parts = [f"{self.ref}  {self.role}, {self.status}{', retracted' * self.retracted}"]
+        marks = f"{', retracted' * self.retracted}{', not valid' * self.outside}"
+        parts = [f"{self.ref}  {self.role}, {self.status}{marks}"]
         if self.content is not None:
             parts.append(json.dumps(self.content, ensure_ascii=False))
         parts.append(recorded(self.recorded, self.by, self.reason))
@@ -52,8 +55,9 @@ class Link(Model):
     Attributes:
         ref: which.
         rule: what it was drawn by.
-        status: IN while it fires: it is on and all its premises are IN.
+        status: IN while it fires: it is on and valid, and all its premises are IN.
         retracted: its own switch is off.
+        outside: the instant asked about is outside its window.
         premises: what it needs; empty for an axiom.
         derives: what it concludes.
         recorded: the commit that recorded it.
@@ -64,6 +68,7 @@ class Link(Model):
     rule: str | None
     status: Status
     retracted: bool
+    outside: bool = False
     premises: tuple[Ref, ...]
     derives: tuple[Ref, ...]
     recorded: Anchor
@@ -72,7 +77,8 @@ class Link(Model):
 
     def __str__(self) -> str:
         fires = "fires" if self.status is Status.IN else "does not fire"
-        parts = [f"{self.ref}  {fires}{', retracted' * self.retracted}"]
+        marks = f"{', retracted' * self.retracted}{', not valid' * self.outside}"
+        parts = [f"{self.ref}  {fires}{marks}"]
         if self.rule is not None:
             parts.append(f"rule {self.rule}")
         parts.append(f"from {', '.join(self.premises)}" if self.premises else "an axiom")

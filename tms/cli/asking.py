@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 import tms
-from tms.cli.options import at_option, format_option, kind_option, reader, ref
-from tms.cli.output import tell_as
+from tms.cli.options import Seen, at_option, format_option, kind_option, reader, ref
+from tms.cli.output import tell, tell_as
 from tms.cli.program import Command, Door, verb
 from tms.content import parsed
 
@@ -25,7 +25,7 @@ from tms.content import parsed
 @at_option
 @format_option
 def why(
-    door: Door, *, ref: str, depth: int | None, nodes: int, at: str | None, form: str | None
+    door: Door, *, ref: str, depth: int | None, nodes: int, at: Seen | None, form: str | None
 ) -> None:
     """Show what REF rests on, down to sources and axioms."""
     with door.open() as memory:
@@ -51,7 +51,7 @@ def why(
 @at_option
 @format_option
 def neighbourhood(
-    door: Door, *, ref: str, depth: int, nodes: int, at: str | None, form: str | None
+    door: Door, *, ref: str, depth: int, nodes: int, at: Seen | None, form: str | None
 ) -> None:
     """Show what stands around REF, whether it fires or not.
 
@@ -76,7 +76,7 @@ def _limit_option(default: int) -> Callable[[Command], Command]:
 @_limit_option(100)
 @at_option
 @format_option
-def environments(door: Door, *, ref: str, limit: int, at: str | None, form: str | None) -> None:
+def environments(door: Door, *, ref: str, limit: int, at: Seen | None, form: str | None) -> None:
     """List the sets of sources that each support REF alone.
 
     They are minimal; axioms stand in them as their justifications.
@@ -89,7 +89,7 @@ def environments(door: Door, *, ref: str, limit: int, at: str | None, form: str 
 @ref
 @at_option
 @format_option
-def origins(door: Door, *, ref: str, at: str | None, form: str | None) -> None:
+def origins(door: Door, *, ref: str, at: Seen | None, form: str | None) -> None:
     """Count the origins of REF that share no source."""
     with door.open() as memory:
         tell_as(reader(memory, at).origins(ref), form)
@@ -100,7 +100,7 @@ def origins(door: Door, *, ref: str, at: str | None, form: str | None) -> None:
 @_limit_option(100)
 @at_option
 @format_option
-def cuts(door: Door, *, ref: str, limit: int, at: str | None, form: str | None) -> None:
+def cuts(door: Door, *, ref: str, limit: int, at: Seen | None, form: str | None) -> None:
     """List the sets of sources whose loss would take REF out.
 
     They are minimal.
@@ -110,11 +110,39 @@ def cuts(door: Door, *, ref: str, limit: int, at: str | None, form: str | None) 
 
 
 @verb
+@ref
+@_limit_option(1000)
+@at_option
+def periods(door: Door, *, ref: str, limit: int, at: Seen | None, as_json: bool) -> None:
+    """List the periods in which REF holds in the world.
+
+    They are told as known at the commit; of a justification, when it fires.
+    """
+    with door.open() as memory:
+        tell(reader(memory, at).periods(ref, limit=limit), as_json=as_json)
+
+
+@verb
+@ref
+@_limit_option(1000)
+@at_option
+def believed_during(door: Door, *, ref: str, limit: int, at: Seen | None, as_json: bool) -> None:
+    """List between which commits REF was believed.
+
+    Of a justification, between which commits it fired.
+    """
+    with door.open() as memory:
+        tell(reader(memory, at).believed_during(ref, limit=limit), as_json=as_json)
+
+
+@verb
 @kind_option
 @_limit_option(20)
 @at_option
 @format_option
-def critical(door: Door, *, kind: str | None, limit: int, at: str | None, form: str | None) -> None:
+def critical(
+    door: Door, *, kind: str | None, limit: int, at: Seen | None, form: str | None
+) -> None:
     """Rank sources by the facts that would die without each.
 
     Each is taken to be retracted alone.
@@ -141,7 +169,7 @@ def what_if(
     refs: tuple[str, ...],
     unretract: tuple[str, ...],
     rows: tuple[str, ...],
-    at: str | None,
+    at: Seen | None,
     form: str | None,
 ) -> None:
     """Report what retracting each REF would do, without doing it.
@@ -181,7 +209,7 @@ _JUSTIFY = """Write for instance --justify '{"derives": "Flag:1", "premises": ["
 )
 @at_option
 @format_option
-def impact(door: Door, *, ref: str, nodes: int, at: str | None, form: str | None) -> None:
+def impact(door: Door, *, ref: str, nodes: int, at: Seen | None, form: str | None) -> None:
     """Show what rests on REF and would die or survive without it."""
     with door.open() as memory:
         tell_as(reader(memory, at).impact(ref, nodes=nodes), form)
@@ -215,7 +243,7 @@ def why_not(
     depth: int | None,
     nodes: int,
     repairs: int,
-    at: str | None,
+    at: Seen | None,
     form: str | None,
 ) -> None:
     """Show what REF waits for, down to what was switched off."""

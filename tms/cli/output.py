@@ -51,7 +51,7 @@ def tell_each(
     *,
     as_json: bool,
 ) -> None:
-    """Tell a stream: a JSON document a line, or a text a line, or drawn a part at a time."""
+    """Tell a stream: a JSON document a line, or a text for each, or drawn a part at a time."""
     if as_json:
         for part in _parts(results):
             _write(map(_json, part), encoding="utf-8")
@@ -61,7 +61,7 @@ def tell_each(
             _draw(drawn(part))
     else:
         for part in _parts(results):
-            _write(map(render.line, part))
+            _write(map(render.plain, part))
 
 
 def _parts(results: Iterable[Item]) -> Iterator[list[Item]]:

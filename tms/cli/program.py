@@ -150,7 +150,7 @@ _METHOD = re.compile(r"memory\.(\w+)(\([^()]*\))?")
 
 def _hint(error: tms.TMSError) -> str:
     """Say what to do next in the words of the command line."""
-    return _METHOD.sub(r"tms \1", error.hint)
+    return _METHOD.sub(lambda method: f"tms {method[1].replace('_', '-')}", error.hint)
 
 
 def _usage_hint(error: click.ClickException) -> str:

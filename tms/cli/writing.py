@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Mapping
 from functools import partial
 
 import click
@@ -10,9 +11,13 @@ import tms
 from tms import demo as demonstration
 from tms import interchange
 from tms.cli.feeding import Bar, content_of, located, opened
+from tms.cli.options import time
 from tms.cli.output import tell
 from tms.cli.program import FAILED, Command, Door, verb
+from tms.clock import window
 from tms.refs import ref_of, refs_of
+
+Bound = str | None
 
 
 def _content_option(command: Command) -> Command:
@@ -21,14 +26,40 @@ def _content_option(command: Command) -> Command:
     )(command)
 
 
-def valid_options(command: Command) -> Command:
-    """Add the bounds of a window as options."""
-    start = click.option("--valid-from", metavar="TIME", help="From when on it holds; open if not.")
-    end = click.option("--valid-to", metavar="TIME", help="When it no longer holds.")
+def _valid_options(command: Command) -> Command:
+    start = click.option(
+        "--valid-from",
+        metavar="TIME",
+        callback=time(),
+        help="From when on it holds; open if left out.",
+    )
+    end = click.option(
+        "--valid-to", metavar="TIME", callback=time(), help="When it no longer holds; likewise."
+    )
     return start(end(command))
 
 
-def _said_options(command: Command) -> Command:
+def _revised_options(command: Command) -> Command:
+    start = click.option(
+        "--valid-from",
+        metavar="TIME",
+        callback=time(_OPEN),
+        help="From when on it holds, or open; kept if left out.",
+    )
+    end = click.option(
+        "--valid-to",
+        metavar="TIME",
+        callback=time(_OPEN),
+        help="When it no longer holds, or open; likewise.",
+    )
+    return start(end(command))
+
+
+_OPEN = "open"
+
+
+def said_options(command: Command) -> Command:
+    """Add why and by whom as options."""
     by = click.option("--by", metavar="NAME", help="By whom.")
     reason = click.option("--reason", metavar="TEXT", help="Why.")
     return reason(by(command))
@@ -57,30 +88,41 @@ def init(door: Door, *, as_json: bool) -> None:
 @verb
 @click.argument("ref")
 @_content_option
-def source(door: Door, *, ref: str, content: str | None, as_json: bool) -> None:
+@_valid_options
+def source(door: Door, *, ref: str, content: str | None, as_json: bool, **valid: Bound) -> None:
     """Declare a source, which supports by itself.
 
     Makes the file if there is none. Prints the ref; with --json all of the source.
     """
-    _declare(door, "source", ref, content, as_json=as_json)
+    _declare(door, "source", ref, content, valid, as_json=as_json)
 
 
 @verb
 @click.argument("ref")
 @_content_option
-def fact(door: Door, *, ref: str, content: str | None, as_json: bool) -> None:
+@_valid_options
+def fact(door: Door, *, ref: str, content: str | None, as_json: bool, **valid: Bound) -> None:
     """Declare a fact, believed only through justifications.
 
     Makes the file if there is none. Prints the ref; with --json all of the fact.
     """
-    _declare(door, "fact", ref, content, as_json=as_json)
+    _declare(door, "fact", ref, content, valid, as_json=as_json)
 
 
-def _declare(door: Door, role: str, ref: str, content: str | None, *, as_json: bool) -> None:
+def _declare(
+    door: Door,
+    role: str,
+    ref: str,
+    content: str | None,
+    valid: Mapping[str, Bound],
+    *,
+    as_json: bool,
+) -> None:
     named, said = ref_of(ref), content_of(content)
+    window(**valid)  # refused before a file is made
     with door.open(create=True) as memory:
         declare = memory.source if role == "source" else memory.fact
-        _tell_ref(memory, declare(named, content=said), as_json=as_json)
+        _tell_ref(memory, declare(named, content=said, **valid), as_json=as_json)
 
 
 def _tell_ref(memory: tms.Memory, ref: tms.Ref, *, as_json: bool) -> None:
@@ -91,6 +133,7 @@ def _tell_ref(memory: tms.Memory, ref: tms.Ref, *, as_json: bool) -> None:
 @_conclusions
 @click.option("--from", "premises", metavar="PREMISE", multiple=True, help="A premise; repeat it.")
 @_justified_options
+@_valid_options
 def justify(
     door: Door,
     *,
@@ -99,6 +142,7 @@ def justify(
     rule: str | None,
     id: str | None,
     as_json: bool,
+    **valid: Bound,
 ) -> None:
     """Record that the premises together derive each CONCLUSION.
 
@@ -106,29 +150,38 @@ def justify(
     none. Prints the ref of the justification; with --json all of it.
     """
     derived, needed = refs_of(conclusions), refs_of(premises)
+    window(**valid)
     with door.open(create=True) as memory:
-        ref = memory.justify(derived, needed, rule=rule, id=id)
+        ref = memory.justify(derived, needed, rule=rule, id=id, **valid)
         _tell_ref(memory, ref, as_json=as_json)
 
 
 @verb
 @_conclusions
 @_justified_options
+@_valid_options
 def axiom(
-    door: Door, *, conclusions: tuple[str, ...], rule: str | None, id: str | None, as_json: bool
+    door: Door,
+    *,
+    conclusions: tuple[str, ...],
+    rule: str | None,
+    id: str | None,
+    as_json: bool,
+    **valid: Bound,
 ) -> None:
     """Say on purpose that each CONCLUSION holds without premises.
 
     Makes the file if there is none. Prints the ref to retract it by; with --json all of it.
     """
     derived = refs_of(conclusions)
+    window(**valid)
     with door.open(create=True) as memory:
-        _tell_ref(memory, memory.axiom(derived, rule=rule, id=id), as_json=as_json)
+        _tell_ref(memory, memory.axiom(derived, rule=rule, id=id, **valid), as_json=as_json)
 
 
 @verb
 @_refs
-@_said_options
+@said_options
 def retract(
     door: Door, *, refs: tuple[str, ...], reason: str | None, by: str | None, as_json: bool
 ) -> None:
@@ -143,7 +196,7 @@ def retract(
 
 @verb
 @_refs
-@_said_options
+@said_options
 def unretract(
     door: Door, *, refs: tuple[str, ...], reason: str | None, by: str | None, as_json: bool
 ) -> None:
@@ -158,7 +211,8 @@ def unretract(
 @verb
 @click.argument("ref")
 @_content_option
-@_said_options
+@_revised_options
+@said_options
 def revise(
     door: Door,
     *,
@@ -167,17 +221,38 @@ def revise(
     reason: str | None,
     by: str | None,
     as_json: bool,
+    **valid: Bound,
 ) -> None:
-    """Give a source or a fact new content.
+    """Give a source or a fact new content or another window.
 
-    It is all of the new content, given by --content. Belief does not change, and the versions
-    before stay on record.
+    --content is all of the new content. A bound that is not given stays as it is, and the word
+    open takes one away. What was before stays on record.
     """
     said = content_of(content)
-    if said is None:
-        raise tms.InvalidContent(f"no content to revise {ref} to.", hint="Give --content JSON.")
+    bounds = {
+        name: None if bound == _OPEN else bound
+        for name, bound in valid.items()
+        if bound is not None
+    }
+    if said is None and not bounds:
+        raise tms.InvalidContent(
+            f"nothing to revise {ref} to.", hint="Give --content JSON, --valid-from or --valid-to."
+        )
     with door.open() as memory:
-        tell(memory.revise(ref, content=said, reason=reason, by=by), as_json=as_json)
+        report = memory.revise(ref, content=said, reason=reason, by=by, **bounds)
+        tell(report, as_json=as_json)
+
+
+@verb
+@said_options
+def settle(door: Door, *, reason: str | None, by: str | None, as_json: bool) -> None:
+    """Commit what began or expired since the last commit.
+
+    Nothing needs it: every commit settles this first, and reading sees it at once. It makes a
+    report that tells of it; if nothing began or expired there is no commit.
+    """
+    with door.open() as memory:
+        tell(memory.settle(reason=reason, by=by), as_json=as_json)
 
 
 @verb
@@ -197,9 +272,10 @@ def import_(door: Door, *, file: str, as_json: bool) -> None:
       {"unretract": ["VulnFeed:1"], "reason": "…", "by": "…"}
       {"commit": {"reason": "…", "by": "…"}}
 
-    where the last begins a commit; without such a line all is one commit. Prints a line for each
-    commit. A line that cannot be taken in stops the import: its commit is dropped, those before
-    it are kept. Makes the memory if there is none.
+    where the first four also take "valid_from" and "valid_to", and the last begins a commit;
+    without such a line all is one commit. Prints a line for each commit. A line that
+    cannot be taken in stops the import: its commit is dropped, those before it are kept. Makes the
+    memory if there is none.
     """  # noqa: D301 - click wants the control character
     with opened(file) as lines, door.open(create=True) as memory, Bar(lines) as bar:
         done = 0

@@ -28,7 +28,10 @@ const drawing = (() => {
     circular: "circular: only because the fact itself is IN",
     lost: "lost: does not derive it any more",
   };
-  const MARKS = { died: "✗ ", retracted: "⊘ ", survived: "✓ ", revived: "↑ ", asked: "▶ " };
+  const MARKS = {
+    died: "✗ ", retracted: "⊘ ", "not valid": "◌ ", expired: "◌ ", began: "● ",
+    survived: "✓ ", revived: "↑ ", asked: "▶ ",
+  };
 
   const outline = (role, w, h) => {
     if (role === "source") {
@@ -54,7 +57,7 @@ const drawing = (() => {
   const drawNode = (node, number) => {
     const [x, y, w, h] = node.box;
     const classes = ["node", node.role, node.status.toLowerCase() || "untold"];
-    for (const mark of node.marks) if (/^[a-z]+$/.test(mark)) classes.push(mark);
+    for (const mark of node.marks) if (/^[a-z ]+$/.test(mark)) classes.push(mark.replace(/ /g, "-"));
     const made = svg("g", {
       class: classes.join(" "),
       transform: `translate(${x} ${y})`,

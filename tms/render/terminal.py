@@ -1,17 +1,18 @@
 """Results as a person reads them: drawn on a terminal, plain text anywhere else.
 
 ``plain`` gives text that is never wrapped, cut or coloured. ``drawn`` gives what rich prints on a
-terminal; streams are drawn a part at a time, by ``facts``, ``log`` and ``events``. All are pure
-functions of the results. What a word says is never said by its colour alone.
+terminal; streams are drawn a part at a time, by ``facts``, ``log``, ``events`` and ``reports``. All
+are pure functions of the results. What a word says is never said by its colour alone.
 
 Names and texts come from outside, so control characters in them are shown as escapes: an id can
 neither move the cursor nor pass for another line. The JSON forms have them exactly.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from itertools import groupby
+from typing import Any
 
 from rich.columns import Columns
 from rich.console import Group, RenderableType
@@ -20,7 +21,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from tms.answers import Commit, Diff, Event, Impact
+from tms.answers import Change, Commit, Diff, Event, Impact
+from tms.clock import iso as written
+from tms.clock import period
 from tms.content import line
 from tms.models import Justification, Node, Page, Report, Status, Verification
 from tms.refs import JUSTIFICATION, Anchor, Ref
@@ -67,6 +70,12 @@ def _(report: Report) -> RenderableType:
             branch.add(Text(f"lost  {line(', '.join(survivor.lost))}", style="dim"))
         _leave_out(tree, report.survived_via)
         parts.append(tree)
+    if report.settled:
+        tree = Tree(Text(f"settled {len(report.settled):,}"))
+        for item in report.settled[:_MOST]:
+            tree.add(Text(line(item)))
+        _leave_out(tree, report.settled)
+        parts.append(tree)
     return Group(*parts)
 
 
@@ -88,6 +97,8 @@ def _(node: Node) -> RenderableType:
         text = json.dumps(node.content, ensure_ascii=False, indent=2)
         facts.add_row("content", Text("\n".join(map(line, text.split("\n")))))
         facts.add_row("version", f"{node.version}")
+    if valid := period(node.valid_from, node.valid_to):
+        facts.add_row("valid", valid)
     facts.add_row("declared", line(node.declared))
     title = _titled(node.ref, f"{node.role}, ")
     title.append_text(_status(node.status, retracted=node.retracted))
@@ -103,6 +114,8 @@ def _(justification: Justification) -> RenderableType:
     facts = _details()
     if justification.rule is not None:
         facts.add_row("rule", line(justification.rule))
+    if valid := period(justification.valid_from, justification.valid_to):
+        facts.add_row("valid", valid)
     facts.add_row("declared", line(justification.declared))
     premises = Tree(Text("premises" if justification.premises else "no premises: an axiom"))
     for ref in justification.premises:
@@ -115,19 +128,13 @@ def _(justification: Justification) -> RenderableType:
 
 @drawn.register
 def _(page: Page) -> RenderableType:  # type: ignore[type-arg] # singledispatch takes the bare class
-    table = _table("ref", "role", "status", "rests on")
-    for node in page.items:
-        table.add_row(
-            line(node.ref),
-            node.role,
-            _status(node.status, retracted=node.retracted),
-            "" if node.support is None else line(node.support),
-        )
-    parts: list[RenderableType] = [table if page.items else Text("nothing on record")]
-    if page.next_cursor is not None:
-        more = f"more with --after {line(page.next_cursor)}"
-        parts.append(Text(more, no_wrap=True, overflow="ignore"))
-    return Group(*parts)
+    items = page.items
+    kind = type(items[0]) if items else None
+    part = Text("nothing on record") if kind is None else _PARTS[kind](items)
+    if page.next_cursor is None:
+        return part
+    more = f"more with --cursor {line(page.next_cursor)}"
+    return Group(part, Text(more, no_wrap=True, overflow="ignore"))
 
 
 @drawn.register
@@ -171,9 +178,50 @@ def events(happened: Sequence[Event]) -> RenderableType:
             details.append(f"because of {named}{_rest(event.because)}")
         if event.content is not None:
             details.append(line(json.dumps(event.content, ensure_ascii=False)))
+        if event.valid:
+            details.append(event.valid)
         style = {"in": "green", "out": "red"}.get(event.what, "")
         table.add_row(_anchored(event), Text(event.what, style=style), Text("\n".join(details)))
     return table
+
+
+def reports(told: Sequence[Report]) -> RenderableType:
+    """Draw reports one below the other."""
+    return Group(*map(drawn, told)) if told else Text("no more commits")
+
+
+def _nodes(nodes: Sequence[Node]) -> RenderableType:
+    table = _table("ref", "role", "status", "rests on")
+    for node in nodes:
+        table.add_row(
+            line(node.ref),
+            node.role,
+            _status(node.status, retracted=node.retracted),
+            "" if node.support is None else line(node.support),
+        )
+    return table
+
+
+def _changes(changes: Sequence[Change]) -> RenderableType:
+    table = _table("what", "", "")
+    for change in changes:
+        style = {"died": "red", "revived": "green"}.get(change.what, "")
+        how = ""
+        if change.survivor is not None:
+            how = f"via {line(', '.join(change.survivor.via))}"
+        elif change.settled is not None:
+            how = f"{change.settled.cause} {written(change.settled.at)}"
+        table.add_row(Text(change.what, style=style), Text(line(change.ref)), Text(how))
+    return table
+
+
+_PARTS: dict[type, Callable[[Sequence[Any]], RenderableType]] = {
+    Node: _nodes,
+    Commit: log,
+    Event: events,
+    Change: _changes,
+}
+"""How the items of a page are drawn."""
 
 
 def _anchored(entry: Commit | Event) -> Text:

@@ -9,7 +9,7 @@ from tms.render.views import picture
 _DEEPEST = 16
 """From which level on lines are indented no further and tell their level instead."""
 
-_TOLD = ("rule", "via", "lost", "version")
+_TOLD = ("rule", "via", "lost", "version", "valid", "at")
 """Which details stand in the line of a node."""
 
 _WORDS: dict[Kind, str] = {"supports": "supports it", "circular": "circular", "lost": "lost"}

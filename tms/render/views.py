@@ -6,9 +6,10 @@ from functools import singledispatch
 from itertools import chain
 from typing import Any
 
-from tms.answers import Diff, Impact, Link, Near, Neighbourhood, Step, Waiting, Why, WhyNot
+from tms.answers import Diff, Impact, Lack, Link, Near, Neighbourhood, Step, Waiting, Why, WhyNot
+from tms.clock import iso
 from tms.errors import InvalidArgument
-from tms.models import Report, Status
+from tms.models import Report, Settled, Status
 from tms.refs import JUSTIFICATION, Anchor, Ref
 from tms.render.sketch import MOST, Kind, Known, Picture, Role, Sketch, Tree
 
@@ -39,6 +40,12 @@ def sketched(answer: object) -> Sketch:
 
 
 TRUNCATED = "the answer was cut at a limit: there is more"
+_OUTSIDE = "not valid"
+
+
+def _idle(item: Waiting | Near | Link) -> list[str]:
+    """Return why something supports nothing of itself."""
+    return ["retracted"] * item.retracted + [_OUTSIDE] * item.outside
 
 
 @sketched.register
@@ -80,7 +87,7 @@ def _(why_not: WhyNot) -> Sketch:
     sketch.notes += as_of(why_not.at)
     for lack in why_not:
         details = {
-            "OUT since": f"{lack.since}" + ("" if lack.was_in else " (it never was IN)"),
+            "OUT since": _since(lack),
             "through": lack.op,
             "of": ", ".join(lack.because),
             "by": lack.by,
@@ -94,6 +101,8 @@ def _(why_not: WhyNot) -> Sketch:
             _waiting(sketch, item, lack.ref)
     for ref in why_not.retracted:
         sketch.spot(ref, status="OUT", marks=["retracted"])
+    for ref in why_not.outside:
+        sketch.spot(ref, status="OUT", marks=[_OUTSIDE])
     for circle in why_not.circles:
         sketch.notes.append(f"an ungrounded circle: {_some(circle)}")
         for ref in circle:
@@ -110,8 +119,14 @@ def _(why_not: WhyNot) -> Sketch:
     return sketch
 
 
+def _since(lack: Lack) -> str:
+    if lack.since is None:
+        return "at this instant, no commit says so"
+    return f"{lack.since}" + ("" if lack.was_in else " (it never was IN)")
+
+
 def _waiting(sketch: Sketch, item: Waiting, fact: Ref) -> None:
-    marks = ["retracted"] if item.retracted else []
+    marks = _idle(item)
     sketch.spot(item.ref, status="OUT", rule=item.rule, marks=marks, details=_record(item))
     sketch.edge(item.ref, fact, "derives")
     for status, premises in (("OUT", item.missing), ("IN", item.holding)):
@@ -197,13 +212,13 @@ def _near(sketch: Sketch, node: Near) -> None:
         node.ref,
         node.role,
         node.status.value,
-        marks=["retracted"] if node.retracted else [],
+        marks=_idle(node),
         details={**_record(node), "content": _content(node.content)},
     )
 
 
 def _link(sketch: Sketch, link: Link, supports: dict[Ref, str | None]) -> None:
-    marks = ["retracted"] if link.retracted else []
+    marks = _idle(link)
     fires = link.status is Status.IN
     details = _record(link)
     sketch.spot(link.ref, status=link.status.value, rule=link.rule, marks=marks, details=details)
@@ -225,6 +240,7 @@ def _(report: Report) -> Sketch:
         ("died", report.died),
         ("revived", report.revived),
         ("survived", report.survived_via),
+        ("settled", report.settled),
     )
     title = f"{report.op} {targets}".rstrip() if report.changed else f"{report.op}: nothing changed"
     preview = report.changed and report.after is None
@@ -246,6 +262,9 @@ def _(report: Report) -> Sketch:
     for survivor in report.survived_via:
         sketch.spot(survivor.fact, "fact", "IN", marks=["survived"], group=3)
         _kept(sketch, survivor.fact, survivor.via, survivor.lost, survivor.support, group=3)
+    for ref, passed in _passed(report.settled):
+        details = {"at": ", ".join(iso(item.at) for item in passed)}
+        sketch.spot(ref, marks=[item.cause for item in passed], group=4, details=details)
     _told(sketch, ((title, [_ref(item) for item in items]) for title, items in groups))
     return sketch
 
@@ -260,6 +279,7 @@ def _(diff: Diff) -> Sketch:
         ("added", "", (*diff.added, *diff.new_justifications)),
         ("missing", "", (*diff.missing, *diff.missing_justifications)),
         ("revised", "", diff.revised),
+        ("revalidated", "", diff.revalidated),
     )
     sketch = Sketch(
         f"From revision {diff.before.revision} to revision {diff.after.revision}",
@@ -274,8 +294,18 @@ def _(diff: Diff) -> Sketch:
             sketch.spot(_ref(item), role, status, marks=[word], group=place)
     for item in diff.revised:
         sketch.spot(item.ref, details={"version": f"{item.before} → {item.after}"})
+    for change in diff.revalidated:
+        sketch.spot(change.ref, details={"valid": change.change})
     _told(sketch, ((word, [_ref(item) for item in items]) for word, _, items in groups))
     return sketch
+
+
+def _passed(settled: Iterable[Settled]) -> Iterable[tuple[Ref, list[Settled]]]:
+    """Return what began or expired, each once, with all that happened to it."""
+    by_ref: dict[Ref, list[Settled]] = {}
+    for item in settled:
+        by_ref.setdefault(item.ref, []).append(item)
+    return by_ref.items()
 
 
 def _told(sketch: Sketch, groups: Iterable[tuple[str, Sequence[Ref]]]) -> None:

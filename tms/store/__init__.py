@@ -3,27 +3,35 @@
 ``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
-moved in a commit; ``around`` and ``cone`` read what is near a node and all that stands behind it,
-``adjacency`` walks the graph at a revision, ``imagined`` takes in a commit that is not made;
-``audit`` reads all of it.
+moved in a commit, which ``moves`` gives a page at a time, ``turns`` when something came and went;
+``around`` and ``cone`` read what is near a node and all that stands behind it, ``adjacency`` walks
+the graph at a revision, ``imagined`` takes in a commit that is not made, ``consumers`` keeps how
+far each reader of the commits has come; ``audit`` reads all of it; ``redacting`` and ``pruning``
+take away from it.
 """
 
 from tms.store.adjacency import Adjacency
 from tms.store.around import Around, Passed
 from tms.store.audit import Audit, versions
-from tms.store.beliefs import Beliefs, NodeRow
+from tms.store.baseline import LeftOut, left_out
+from tms.store.beliefs import Beliefs, CommitRow, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
 from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
+from tms.store.consumers import Consumers
 from tms.store.copying import back_up
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.health import Condition, condition
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
+from tms.store.moves import Loss, Moves
 from tms.store.network import SqlNetwork
+from tms.store.pruning import Pruner, Pruning, prunings
 from tms.store.record import Crossed, Head, Named, Record
+from tms.store.redacting import overwriting, scrub
+from tms.store.turns import Turns
 from tms.store.windows import Bound, Windows
 
 __all__ = [
@@ -37,27 +45,39 @@ __all__ = [
     "Bound",
     "Causes",
     "Change",
+    "CommitRow",
     "Condition",
     "Cone",
     "Connection",
+    "Consumers",
     "Crossed",
     "Firing",
     "Grounds",
     "Head",
     "Imagined",
     "Lacks",
+    "LeftOut",
+    "Loss",
+    "Moves",
     "Named",
     "NodeRow",
     "Overlay",
     "Passed",
+    "Pruner",
+    "Pruning",
     "Record",
     "Recorded",
     "SqlNetwork",
     "Standing",
     "Support",
+    "Turns",
     "Windows",
     "back_up",
     "condition",
+    "left_out",
     "open_file",
+    "overwriting",
+    "prunings",
+    "scrub",
     "versions",
 ]

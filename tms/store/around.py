@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tms.store.connection import Connection
-from tms.store.fragments import IDENTITY, fires, is_on
+from tms.store.fragments import IDENTITY, fires, is_inside, is_on
 
 
 def _edges(table: str, start: str, end: str) -> str:
@@ -27,11 +27,14 @@ _CONCLUDES = _edges("derive", "justification", "node")
 
 _PASSED = f"""
 SELECT j.justification, {IDENTITY}, j.rule, j.revision, {fires("j.justification", ":at")},
-    {is_on("j.justification", ":at")} = 0
+    {is_on("j.justification", ":at")} = 0, {is_inside("j.justification", ":at")} = 0
 FROM json_each(:keys) AS e CROSS JOIN justification AS j ON j.justification = e.value
 """
 
-_OFF = f"SELECT e.value FROM json_each(:keys) AS e WHERE {is_on('e.value', ':at')} = 0"
+_IDLE = f"""
+SELECT e.value, {is_on("e.value", ":at")} = 0 AS off, {is_inside("e.value", ":at")} = 0 AS outside
+FROM json_each(:keys) AS e WHERE off OR outside
+"""
 
 
 class Passed(NamedTuple):
@@ -43,6 +46,7 @@ class Passed(NamedTuple):
     revision: int
     fires: int
     off: int
+    outside: int
 
 
 class Around:
@@ -79,9 +83,10 @@ class Around:
         """Return the justifications of these keys. Grows with their premises."""
         return {row[0]: Passed(*row) for row in self._rows(_PASSED, justifications)}
 
-    def off(self, targets: Iterable[int]) -> set[int]:
-        """Return which of these are switched off."""
-        return {row[0] for row in self._rows(_OFF, list(targets))}
+    def idle(self, targets: Iterable[int]) -> dict[int, tuple[bool, bool]]:
+        """Return which of these are switched off or outside their window, and which of the two."""
+        rows = self._rows(_IDLE, list(targets))
+        return {key: (bool(off), bool(outside)) for key, off, outside in rows}
 
     def _rows(self, statement: str, keys: Sequence[int]) -> list[Any]:
         values = {"keys": str(list(keys)), **self._values}

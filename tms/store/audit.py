@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
+from tms.store.baseline import LeftOut, left_out
 from tms.store.connection import Connection
 from tms.store.file import FORMAT
 from tms.store.fragments import works
@@ -24,10 +25,23 @@ COLUMNS = {
     "switch": ("revision", "target", "state"),
     "validity": ("revision", "target", "valid_from", "valid_to"),
     "transition": ("revision", "node", "change", "support"),
+    "redaction": ("node", "revision"),
+    "pruned": ("pruning", "baseline", "commits", "contents"),
+    "consumer": ("name", "revision"),
     "cache_label": ("node", "rank", "support"),
     "cache_off": ("target", "1"),
 }
 """What ``Audit.rows`` yields of each table, its key first."""
+
+_OF_COMMITS = (
+    "node",
+    "content",
+    "justification",
+    "switch",
+    "validity",
+    "transition",
+    "redaction",
+)
 
 _TEXTS = {
     "scope": "name",
@@ -35,6 +49,8 @@ _TEXTS = {
     "node": "kind, id",
     "content": "content",
     "justification": "name, rule",
+    "pruned": 'reason, "by"',
+    "consumer": "name",
 }
 
 
@@ -45,6 +61,7 @@ class Sizes(NamedTuple):
     facts: int
     justifications: int
     off: int
+    consumers: int
     bytes: int
 
 
@@ -175,10 +192,16 @@ class Audit:
             " (SELECT max(revision) FROM switch WHERE target = s.target AND revision <= :at)",
             values,
         ).fetchone()
+        (consumers,) = self._sql.execute("SELECT count(*) FROM consumer").fetchone()
         (pages,) = self._sql.execute("PRAGMA page_count").fetchone()
         (size,) = self._sql.execute("PRAGMA page_size").fetchone()
         return Sizes(
-            roles.get("source", 0), roles.get("fact", 0), justifications, off, pages * size
+            roles.get("source", 0),
+            roles.get("fact", 0),
+            justifications,
+            off,
+            consumers,
+            pages * size,
         )
 
     # ------------------------------------------------------------ all of the record
@@ -195,11 +218,15 @@ class Audit:
         """Return the rows whose revision was never committed."""
         return [
             f"{table} row of revision {revision}"
-            for table in ("node", "content", "justification", "switch", "validity", "transition")
+            for table in _OF_COMMITS
             for (revision,) in self._sql.execute(
                 f"SELECT revision FROM {table} WHERE revision NOT IN (SELECT revision FROM commits)"
             ).fetchall()
         ]
+
+    def superseded(self, baseline: int) -> LeftOut:
+        """Count the rows that a record which begins with a revision does not have."""
+        return left_out(self._connection, baseline)
 
     def complaints(self) -> list[str]:
         """Return what SQLite's own integrity check finds."""

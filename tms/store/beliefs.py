@@ -105,7 +105,13 @@ class Beliefs:
     """Questions about any revision. Nothing here reads the cache, so nothing depends on it."""
 
     def __init__(self, connection: Connection) -> None:
+        self._connection = connection
         self._sql = connection.sql
+
+    @property
+    def baseline(self) -> int:
+        """The revision from which on the file can be asked; 0 if it was never pruned."""
+        return self._connection.baseline
 
     def is_in(self, node: int, at: int) -> bool:
         """Return whether a node was IN at a revision. One seek."""
@@ -279,8 +285,11 @@ class Beliefs:
         return rows
 
     def revision_at(self, at: int, head: int) -> int:
-        """Return the last revision at or before a time, in milliseconds; 0 if there is none."""
-        low, high = 0, head
+        """Return the last revision at or before a time, in milliseconds.
+
+        The one before the first, if there is none.
+        """
+        low, high = max(self.baseline - 1, 0), head
         while low < high:  # the times never go back
             middle = (low + high + 1) // 2
             time = self.at(middle)
@@ -308,36 +317,64 @@ class Beliefs:
 
     # ------------------------------------------------------------ the life of one
 
-    def versions(self, node: int, at: int) -> list[tuple[int, int, str]]:
-        """Return (revision, version, content) of a node, oldest first."""
+    def versions(
+        self, node: int, at: int, after: int = 0, limit: int = -1
+    ) -> list[tuple[int, int, str | None]]:
+        """Return (revision, version, content) of a node, oldest first, after a version."""
         return self._life(
             "SELECT revision, version, content FROM content"
-            " WHERE node = ? AND revision <= ? ORDER BY version",
-            node,
-            at,
+            " WHERE node = ? AND revision <= ? AND version > ? ORDER BY version LIMIT ?",
+            (node, at, after, limit),
         )
 
-    def switches(self, target: int, at: int) -> list[tuple[int, int]]:
+    def redactions(self, node: int, at: int, since: int = 0, limit: int = -1) -> list[tuple[int]]:
+        """Return the revision of each redaction of a node, oldest first."""
+        return self._life(
+            "SELECT revision FROM redaction"
+            " WHERE node = ? AND revision <= ? AND revision >= ? ORDER BY revision LIMIT ?",
+            (node, at, since, limit),
+        )
+
+    def redacted(self, revision: int) -> list[int]:
+        """Return the nodes that a commit redacted."""
+        rows = self._sql.execute(
+            "SELECT node FROM redaction INDEXED BY redaction_by_revision WHERE revision = ?",
+            (revision,),
+        ).fetchall()
+        return [row[0] for row in rows]
+
+    def switches(
+        self, target: int, at: int, since: int = 0, limit: int = -1
+    ) -> list[tuple[int, int]]:
         """Return (revision, state) for each turn of a switch, oldest first."""
         return self._life(
             "SELECT revision, state FROM switch"
-            " WHERE target = ? AND revision <= ? ORDER BY revision",
-            target,
-            at,
+            " WHERE target = ? AND revision <= ? AND revision >= ? ORDER BY revision LIMIT ?",
+            (target, at, since, limit),
         )
 
-    def transitions(self, node: int, at: int) -> list[tuple[int, int, str | None, int | None]]:
+    def transitions(
+        self, node: int, at: int, since: int = 0, limit: int = -1
+    ) -> list[tuple[int, int, str | None, int | None]]:
         """Return (revision, change, id and key of the support), oldest first, of each change."""
         return self._life(
             f"SELECT t.revision, t.change, (SELECT {IDENTITY} FROM justification AS j"
             " WHERE j.justification = t.support), t.support FROM transition AS t"
-            " WHERE t.node = ? AND t.revision <= ? ORDER BY t.revision",
-            node,
-            at,
+            " WHERE t.node = ? AND t.revision <= ? AND t.revision >= ? ORDER BY t.revision LIMIT ?",
+            (node, at, since, limit),
         )
 
-    def _life(self, statement: str, key: int, at: int) -> list[Any]:
-        rows: list[Any] = self._sql.execute(statement, (key, at)).fetchall()
+    def rested(self, node: int, before: int) -> int | None:
+        """Return the key of what a node rested on before a commit. One seek."""
+        row = self._sql.execute(
+            "SELECT support FROM transition WHERE node = ? AND revision < ?"
+            " ORDER BY revision DESC LIMIT 1",
+            (node, before),
+        ).fetchone()
+        return row[0] if row else None
+
+    def _life(self, statement: str, values: tuple[int, ...]) -> list[Any]:
+        rows: list[Any] = self._sql.execute(statement, values).fetchall()
         return rows
 
 

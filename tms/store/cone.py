@@ -42,6 +42,21 @@ WITH RECURSIVE cone (key, state) AS (
 SELECT key, state FROM cone
 """
 
+# Whether it is believed or not, and whatever its window: only what is switched off is left out.
+_POSSIBLE = f"""
+WITH RECURSIVE cone (key) AS (
+    SELECT :start WHERE {is_on(":start", ":at")} = 1
+    UNION
+    SELECT d.justification
+    FROM cone CROSS JOIN derive AS d INDEXED BY derive_by_node ON d.node = cone.key
+    WHERE d.justification <= :last AND {is_on("d.justification", ":at")} = 1
+    UNION
+    SELECT p.node FROM cone CROSS JOIN premise AS p ON p.justification = cone.key
+    WHERE {is_on("p.node", ":at")} = 1
+)
+SELECT key FROM cone
+"""
+
 _PREMISES = """
 SELECT p.justification, p.node
 FROM json_each(:keys) AS e CROSS JOIN premise AS p ON p.justification = e.value
@@ -124,6 +139,15 @@ class Cone:
         rows = self._sql.execute(_WAITING, {**self._values, "start": start})
         states: dict[int, int] = {row[0]: row[1] for row in rows}
         return states, self._support({key for key, state in states.items() if state == 1})
+
+    def possible(self, start: int) -> tuple[set[int], Support]:
+        """Return all keys behind a node or justification through what is on, itself too if it is.
+
+        A justification may need what is off, which is not among the keys.
+        """
+        rows = self._sql.execute(_POSSIBLE, {**self._values, "start": start})
+        keys = {row[0] for row in rows}
+        return keys, self._support(keys)
 
     def _support(self, keys: set[int]) -> Support:
         """Return what joins some keys; conclusions outside of them are left out."""

@@ -40,16 +40,19 @@ class Connection:
     Attributes:
         sql: the ``sqlite3`` connection; statements run on it as they are.
         path: the file, or ``:memory:``.
+        file: the whole path of it, wherever the process goes; empty for ``:memory:``.
         overlay: what all reads are laid over with, if anything.
     """
 
     def __init__(self, sql: Any, path: str, *, read_only: bool) -> None:
         self.sql = sql
         self.path = path
+        self.file = b"" if path == ":memory:" else os.path.abspath(os.fsencode(path))
         self.read_only = read_only
         self.writing = False
         self.overlay: Overlay | None = None
         self._touched = False
+        self._baseline: int | None = None
         self._process = os.getpid()
         self._thread = get_ident()
 
@@ -60,6 +63,17 @@ class Connection:
             return bool(self.sql.in_transaction)
         except sqlite3.ProgrammingError:
             return False
+
+    @property
+    def baseline(self) -> int:
+        """The revision from which on the file can be asked; 0 if it was never pruned.
+
+        It is that with which the file was made, so it is read once.
+        """
+        if self._baseline is None:
+            statement = "SELECT ifnull(max(baseline), 0) FROM pruned"
+            self._baseline = int(self.sql.execute(statement).fetchone()[0])
+        return self._baseline
 
     def close(self) -> None:
         """Close the file. A transaction left open is rolled back.
@@ -121,12 +135,11 @@ class Connection:
         self.writing = self._touched = False
 
     def end(self) -> None:
-        """End a transaction that only read."""
-        try:
-            self.sql.execute("COMMIT")
-            self._touched = False
-        except sqlite3.Error:  # what was read is damaged; there is nothing to keep
-            self.rollback()
+        """End a transaction that only read; what was laid over it stays."""
+        with translated(self.path):
+            # COMMIT fails where something was found damaged on the way
+            self.sql.execute("COMMIT" if self._touched else "ROLLBACK")
+        self._touched = False
 
     def rollback(self) -> None:
         """End the transaction and drop it. SQLite may have done so by itself already."""

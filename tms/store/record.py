@@ -21,6 +21,8 @@ SELECT ifnull((SELECT max(node) FROM node), 0) > :last_key
     OR EXISTS (SELECT 1 FROM switch INDEXED BY switch_by_revision WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM validity INDEXED BY validity_by_revision WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM transition WHERE revision > :revision)
+    OR EXISTS (SELECT 1 FROM redaction INDEXED BY redaction_by_revision
+        WHERE revision > :revision)
 """
 
 _PASSED = """
@@ -185,6 +187,13 @@ class Record:
         ).fetchone()
         return (row[0], row[1]) if row else (0, None)
 
+    def has_content(self, node: int) -> bool:
+        """Return whether a content version of a node was not redacted. Grows with its versions."""
+        (has,) = self._sql.execute(
+            "SELECT EXISTS (SELECT 1 FROM content WHERE node = ? AND content IS NOT NULL)", (node,)
+        ).fetchone()
+        return bool(has)
+
     def is_off(self, target: int) -> bool:
         """Return whether the switch of the target is off. One seek."""
         row = self._sql.execute(
@@ -251,6 +260,14 @@ class Record:
     def add_conclusions(self, rows: Sequence[tuple[int, int]]) -> None:
         """Add (justification, node) rows: what each concludes."""
         self._insert("derive (justification, node)", "(?, ?)", rows)
+
+    def redact(self, revision: int, nodes: Iterable[int]) -> None:
+        """Remove all contents of some nodes for good."""
+        for node in sorted(nodes):
+            self._insert("redaction (node, revision)", "(?, ?)", [(node, revision)])
+            self._sql.execute(
+                "UPDATE content SET content = NULL WHERE node = ? AND content IS NOT NULL", (node,)
+            )
 
     def turn(self, revision: int, switches: Iterable[tuple[int, bool]]) -> None:
         """Turn switches: (target, on) pairs, each a real turn."""

@@ -1,5 +1,6 @@
 """When things hold in the world, as known at a revision."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
@@ -28,9 +29,36 @@ _BOUNDS = "SELECT {}, {}".format(
     _LAST_BOUND.format("(SELECT 1000 * at FROM commits WHERE revision = :at)"),
 )
 
+_NEWEST = """
+SELECT v.target, v.valid_from, v.valid_to
+FROM json_each(:keys) AS e CROSS JOIN validity AS v ON v.target = e.value
+WHERE v.revision = (
+    SELECT max(revision) FROM validity AS u WHERE u.target = e.value AND u.revision <= :at
+)
+"""
+
 _LIFE = """
 SELECT revision, valid_from, valid_to FROM validity
-WHERE target = ? AND revision <= ? ORDER BY revision
+WHERE target = ? AND revision <= ? AND revision >= ? ORDER BY revision LIMIT ?
+"""
+
+
+_NEXT = """
+SELECT * FROM (
+    SELECT v.target, 1, v.valid_from FROM validity AS v INDEXED BY validity_by_start
+    WHERE (v.valid_from, v.target) > (:low, :target) AND v.valid_from <= :high AND v.revision = (
+        SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
+    )
+    ORDER BY v.valid_from, v.target LIMIT :limit
+)
+UNION ALL
+SELECT * FROM (
+    SELECT v.target, 0, v.valid_to FROM validity AS v INDEXED BY validity_by_end
+    WHERE (v.valid_to, v.target) > (:low, :target) AND v.valid_to <= :high AND v.revision = (
+        SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
+    )
+    ORDER BY v.valid_to, v.target LIMIT :limit
+)
 """
 
 
@@ -64,6 +92,15 @@ class Windows:
         ).fetchone()
         return ALWAYS if row is None else Window(*row)
 
+    def of_all(self, targets: Iterable[int], at: int) -> dict[int, Window]:
+        """Return when targets hold, as known at a revision; those without a window are left out.
+
+        One statement, a seek for each target.
+        """
+        values = {"keys": str(sorted(targets)), "at": at}
+        rows = self._sql.execute(_NEWEST, values)
+        return {target: Window(start, end) for target, start, end in rows}
+
     def bounds(self, instant: int, at: int) -> tuple[int, int]:
         """Return the last bound of any window up to an instant, and up to the time of a commit.
 
@@ -88,7 +125,26 @@ class Windows:
         rows = self._sql.execute(_SETTLED, values).fetchall()
         return [Bound(target, bool(began), at) for target, began, at in rows]
 
-    def life(self, target: int, at: int) -> list[tuple[int, Window]]:
+    def settled_after(self, last: tuple[int, int], upto: int, at: int, limit: int) -> list[Bound]:
+        """Return a page of what was passed, in the order of time and then of keys.
+
+        Args:
+            last: the bound after which, in microseconds, and its target.
+            upto: the time of the commit that settled them, in microseconds.
+            at: that commit.
+            limit: at most so many.
+
+        Cost: two seeks, and the page.
+        """
+        low, target = last
+        values = {"low": low, "target": target, "high": upto, "at": at, "limit": limit}
+        rows = self._sql.execute(_NEXT, values).fetchall()
+        found = [Bound(target, bool(began), bound) for target, began, bound in rows]
+        return sorted(found, key=lambda bound: (bound.at, bound.target))[:limit]
+
+    def life(
+        self, target: int, at: int, since: int = 0, limit: int = -1
+    ) -> list[tuple[int, Window]]:
         """Return (revision, window) for each window that a target was given, oldest first."""
-        rows = self._sql.execute(_LIFE, (target, at)).fetchall()
+        rows = self._sql.execute(_LIFE, (target, at, since, limit)).fetchall()
         return [(revision, Window(start, end)) for revision, start, end in rows]

@@ -1,0 +1,89 @@
+"""How much a memory holds, and what was left out of it."""
+
+from datetime import datetime
+
+from tms.clock import iso
+from tms.content import line
+from tms.models import Model
+from tms.refs import Anchor
+
+
+class Pruned(Model):
+    """What was left out when a record was pruned into a new file.
+
+    Attributes:
+        before: the baseline: the new file begins with this commit, and tells of all later ones.
+        path: the new file; None of a dry run, and of what ``stats`` tells of the past.
+        at: when.
+        reason, by: as they were given.
+        commits: how many commits were left out.
+        contents: how many content versions, each with a later one at the baseline.
+        switches: how many turns of switches, each with a later one or of what was on again.
+        windows: how many windows, each with a later one.
+        transitions: how many changes of belief, each with a later one.
+    """
+
+    before: Anchor
+    path: str | None
+    at: datetime
+    reason: str | None
+    by: str | None
+    commits: int
+    contents: int
+    switches: int
+    windows: int
+    transitions: int
+
+    def __str__(self) -> str:
+        said = f"  because {self.reason or '-'} (by {self.by or '-'})"
+        where = "" if self.path is None else f" into {self.path}"
+        return line(
+            f"pruned{where} at {iso(self.at)}, before {self.before}: {self.commits:,} commits, "
+            f"{self.contents:,} contents, {self.switches:,} switches, {self.windows:,} windows, "
+            f"{self.transitions:,} transitions left out"
+            + (said if self.reason is not None or self.by is not None else "")
+        )
+
+
+class Stats(Model):
+    """How much a memory holds.
+
+    Attributes:
+        head: the last commit, or None.
+        sources, facts, justifications: how many are on record.
+        believed: how many facts are IN.
+        retracted: how many switches are off.
+        consumers: how many subscriptions have acknowledged something.
+        bytes: size of the file.
+        format: version of the file format.
+        sqlite: version of SQLite in use.
+        pruned: each time that the file was pruned, oldest first. It can be asked from the last
+            ``before`` on.
+    """
+
+    head: Anchor | None
+    sources: int
+    facts: int
+    justifications: int
+    believed: int
+    retracted: int
+    consumers: int
+    bytes: int
+    format: int
+    sqlite: str
+    pruned: tuple[Pruned, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                f"head            {self.head or 'no commit yet'}",
+                f"sources         {self.sources:,}",
+                f"facts           {self.facts:,}  ({self.believed:,} believed)",
+                f"justifications  {self.justifications:,}",
+                f"retracted       {self.retracted:,}",
+                f"consumers       {self.consumers:,}",
+                f"size            {self.bytes:,} bytes",
+                f"format          {self.format}  (SQLite {self.sqlite})",
+                *map(str, self.pruned),
+            ]
+        )

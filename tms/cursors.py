@@ -1,0 +1,110 @@
+"""Cursors: where an answer that comes in pages goes on, bound to what was asked and of whom.
+
+A cursor is text that says so itself, under a seal: no page is kept anywhere, and one that was cut,
+edited or made up is refused. The seal guards against mishaps; it is no secret.
+"""
+
+import base64
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from tms.errors import InvalidArgument, InvalidCursor
+from tms.refs import Anchor
+
+LARGEST_PAGE = 1000
+AGAIN = "Start again without a cursor."
+
+Place = tuple[Any, ...]
+"""Where a page ended, in the order of its question: numbers and texts."""
+
+_LARGEST = 2**63
+
+
+class Question(NamedTuple):
+    """What is answered in pages.
+
+    Attributes:
+        what: ``scan``, ``log``, ``history`` or ``report``.
+        of: the kind, ref or anchor that it was asked with, if any.
+        viewed: whether a view was asked.
+        shape: of which types a place in its answer is.
+    """
+
+    what: str
+    of: str | None
+    viewed: bool
+    shape: tuple[type, ...]
+
+    def __str__(self) -> str:
+        if self.of is None:
+            return f"a {self.what} of all"
+        return f"a {self.what} of {'kind ' * (self.what == 'scan')}{str(self.of)!r}"
+
+
+class Walk(NamedTuple):
+    """How far the pages of an answer have come.
+
+    Attributes:
+        revision: the commit at which they began; all of them show it.
+        instant: the instant that they show, in microseconds; None for that of the commit.
+        last: where the page before ended; None on the first.
+    """
+
+    revision: int
+    instant: int | None
+    last: Place | None
+
+
+def check_limit(limit: object) -> None:
+    """Check how many items a page may have.
+
+    Raises:
+        InvalidArgument: the limit is out of range.
+    """
+    whole = isinstance(limit, int) and not isinstance(limit, bool)
+    if not whole or not 1 <= limit <= LARGEST_PAGE:  # type: ignore[operator] # it is an int
+        raise InvalidArgument(f"limit is {limit!r:.80}.", hint=f"Give 1 to {LARGEST_PAGE}.")
+
+
+def write(question: Question, anchor: Anchor | None, instant: int | None, last: Place) -> str:
+    """Return the cursor that goes on after a place."""
+    said = [question.what, question.of, question.viewed, anchor, instant, last]
+    body = json.dumps(said, ensure_ascii=False).encode()
+    return base64.urlsafe_b64encode(_seal(body) + body).decode()
+
+
+def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]:
+    """Return the commit, the instant and the place that a cursor names.
+
+    Raises:
+        InvalidCursor: it is none, or of another question.
+    """
+    try:
+        raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)  # type: ignore[attr-defined]
+        if raw[:8] != _seal(raw[8:]):
+            raise ValueError
+        what, of, viewed, anchor, instant, last = json.loads(raw[8:])
+        asked = Question(what, of, viewed, question.shape)
+        if asked.what == question.what:
+            whole = instant is None or _fits(instant, int)
+            if not whole or len(last) != len(asked.shape) or not all(map(_fits, last, asked.shape)):
+                raise ValueError
+        anchor = Anchor(anchor)
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidCursor(f"not a cursor: {cursor!r:.200}.", hint=AGAIN) from None
+    if asked[:2] != question[:2]:
+        raise InvalidCursor(f"the cursor is of {asked}, not of {question}.", hint=AGAIN)
+    if asked.viewed != question.viewed:
+        raise InvalidCursor(
+            f"the cursor is of {asked} of {'a view' if asked.viewed else 'the memory'}.", hint=AGAIN
+        )
+    return anchor, instant, tuple(last)
+
+
+def _fits(value: object, kind: type) -> bool:
+    return type(value) is kind and (kind is str or -_LARGEST <= value < _LARGEST)  # type: ignore[operator]
+
+
+def _seal(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=8, person=b"tms page").digest()

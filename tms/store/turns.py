@@ -1,0 +1,40 @@
+"""When something came and went in recorded time: commits, in order, from the record alone."""
+
+from tms.store.connection import Connection
+
+_NODE = """
+SELECT t.revision, t.change FROM transition AS t
+WHERE t.node = :key AND t.revision <= :at AND t.change <> 2
+"""
+_PREMISES = """
+SELECT t.revision, t.change
+FROM premise AS p
+CROSS JOIN transition AS t INDEXED BY transition_by_node ON t.node = p.node
+WHERE p.justification = :key AND t.revision <= :at AND t.change <> 2
+"""
+_NEEDED = "SELECT count(*) FROM premise WHERE justification = ?"
+
+
+class Turns:
+    """What came IN or went OUT up to a revision."""
+
+    def __init__(self, connection: Connection, at: int) -> None:
+        self._sql = connection.sql
+        self._at = at
+
+    def of_node(self, node: int) -> list[tuple[int, bool]]:
+        """Return (revision, whether it came IN) for each change. Grows with them."""
+        return self._rows(_NODE, node)
+
+    def of_premises(self, justification: int) -> list[tuple[int, bool]]:
+        """Return the same for all that a justification needs."""
+        return self._rows(_PREMISES, justification)
+
+    def needed(self, justification: int) -> int:
+        """Return how many premises a justification has."""
+        (count,) = self._sql.execute(_NEEDED, (justification,)).fetchone()
+        return int(count)
+
+    def _rows(self, statement: str, key: int) -> list[tuple[int, bool]]:
+        rows = self._sql.execute(statement, {"key": key, "at": self._at})
+        return [(revision, change == 1) for revision, change in rows]
