@@ -138,7 +138,7 @@ class Upkeep(Questions):
         """Copy the whole memory into another file, of the last commit, safe beside writers.
 
         The copy has its name only when it is complete and on disk; a crash leaves at most a file
-        that ends in ``.part``. It opens like any memory, and has the same anchors.
+        that ends in ``.unfinished``. It opens like any memory, and has the same anchors.
 
         Args:
             path: where nothing is yet.

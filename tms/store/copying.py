@@ -32,6 +32,8 @@ def back_up(connection: Connection, path: str) -> tuple[int, int, int]:
             finally:
                 target.close()
             size = os.path.getsize(unfinished)
+    except errors.TMSError:
+        raise
     except OSError as error:
         raise errors.StoreFailed(
             f"cannot write {path}: {error.strerror or error}.",
