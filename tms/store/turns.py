@@ -3,13 +3,8 @@
 from tms.store.connection import Connection
 
 # A pruned file begins with the newest row of each node up to its baseline, whichever that was.
-_TURNED = """
-CASE t.change
-    WHEN 1 THEN 1
-    WHEN 0 THEN EXISTS (SELECT 1 FROM transition AS b WHERE b.node = t.node AND b.revision < t.revision)
-    ELSE NOT EXISTS (SELECT 1 FROM transition AS b WHERE b.node = t.node AND b.revision < t.revision)
-END
-"""
+_LATER = "EXISTS (SELECT 1 FROM transition WHERE node = t.node AND revision < t.revision)"
+_TURNED = f"CASE t.change WHEN 1 THEN 1 WHEN 0 THEN {_LATER} ELSE NOT {_LATER} END"
 _NODE = f"""
 SELECT t.revision, t.change FROM transition AS t INDEXED BY transition_by_node
 WHERE t.node = :key AND t.revision <= :at AND {_TURNED}
