@@ -21,6 +21,7 @@ from commands import (
     Justify,
     Load,
     Maker,
+    Redact,
     Settle,
     Turn,
     bounds,
@@ -211,6 +212,8 @@ def test_a_later_commit_never_changes_an_answer_about_an_earlier_one(
         memory = player.memory
         kept = []
         for command in commands:
+            if isinstance(command, Redact):  # it takes a content out of the past on purpose
+                continue
             head = memory.head
             player.play(command)
             if memory.head != head:

@@ -216,7 +216,7 @@ def test_limits_are_marked_never_silent(memory: tms.Memory) -> None:
     assert len(memory.believed_during("Flag:2")) == 3
     some = memory.believed_during("Flag:2", limit=2)
     assert (some.truncated, some.spans) == (True, memory.believed_during("Flag:2").spans[:2])
-    assert str(some).endswith("left out because of the limit")
+    assert str(some).endswith("… more, left out")
     assert not memory.believed_during("Flag:2", limit=3).truncated
 
 

@@ -499,6 +499,29 @@ def test_the_command_line_redacts(path: Path) -> None:
     assert "redacted" in told(path, "history", "Feed:1")
 
 
+def test_what_was_out_or_had_moved_at_the_baseline_is_told_of_from_there_on(tmp_path: Path) -> None:
+    with tms.open(tmp_path / "whole.db", clock=Clock()) as memory:
+        for ref in ("S:1", "S:2", "S:3"):
+            memory.source(ref)
+        memory.justify("F:1", "S:1", id="j1")
+        memory.justify("F:2", "S:2", id="j2")
+        memory.justify("F:2", "S:3", id="j3")
+        memory.retract("S:1")
+        memory.retract("S:2")  # F:2 moves to S:3
+        base = memory.source("X:1") and memory.head
+        memory.unretract("S:1")
+        memory.retract("S:3")
+        memory.prune(before=base, path=tmp_path / "pruned.db")
+        with tms.open(tmp_path / "pruned.db") as pruned:
+            refs = ("S:1", "S:2", "S:3", "F:1", "F:2", "justification:j1", "justification:j3")
+            for ref in refs:
+                whole = [span.until for span in memory.believed_during(ref)]
+                told = [span.until for span in pruned.believed_during(ref)]
+                after = [until for until in whole if until is None or until > base]
+                assert told == after, ref
+            assert pruned.believed_during("S:1").spans == memory.believed_during("S:1").spans[1:]
+
+
 def test_what_ended_before_the_baseline_is_not_told_in_silence(tmp_path: Path) -> None:
     with tms.open(tmp_path / "whole.db", clock=Clock()) as memory:
         memory.source("S:1")

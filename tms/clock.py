@@ -145,13 +145,17 @@ def instant(given: object) -> int:
         given = _parsed(given)
     if not isinstance(given, datetime):
         raise InvalidWindow(f"not an instant: {given!r:.80}.", hint=_AWARE)
-    if given.tzinfo is None or given.utcoffset() is None:
+    try:
+        aware = given.tzinfo is not None and given.utcoffset() is not None
+        at = (given - _EPOCH) // _MICROSECOND if aware else 0
+    except Exception as error:  # a time zone is code of anybody's
+        raise InvalidWindow(f"an instant that cannot be told: {error}.", hint=_AWARE) from error
+    if not aware:
         raise InvalidWindow(
             f"instant without a time zone: {given.isoformat()}.",
             hint=_AWARE,
             ids=(given.isoformat(),),
         )
-    at = (given - _EPOCH) // _MICROSECOND
     if not FIRST <= at // MILLI <= LAST:
         raise InvalidWindow(
             f"an instant outside the years 1 to 9999 in UTC: {given.isoformat()}.",

@@ -304,10 +304,11 @@ def events(
         for revision, change, support, _ in moves
     ]
     happened.sort(key=lambda event: event[:2])
-    happened = _remembered(happened, beliefs.baseline)
+    baseline = beliefs.baseline
+    happened = _remembered(happened, baseline)
     happened = happened if limit < 0 else happened[:limit]
     moved = [event for _, rank, event in happened if rank == _BELIEF and event["what"] != "pruned"]
-    later = [(move[0], move[1], move[3]) for move in moves if move[0] > beliefs.baseline]
+    later = [(move[0], move[1], move[3]) for move in moves if move[0] > baseline]
     for event, why in zip(moved, _because(connection, named, later[: len(moved)]), strict=True):
         event["because"] = why
     commits = {revision: beliefs.commit(revision) for revision, _, _ in happened}

@@ -89,7 +89,8 @@ class Upkeep(Questions):
         Args:
             before: the anchor of the commit.
             path: the new file; None only counts what would be left out. There must be nothing yet.
-                It appears under this name when it is complete and on the disk, never half.
+                It appears under this name when it is complete and on the disk, never half; what was
+                killed meanwhile leaves a hidden file beside it that ends in ``.unfinished``.
             reason: why; it is kept in the new file.
             by: by whom; likewise.
 
@@ -100,6 +101,7 @@ class Upkeep(Questions):
             InvalidAnchor, NoSuchAnchor: the anchor is none of this file.
             Forgotten: it is from before the file was pruned already.
             InvalidContent: the reason or the name cannot be kept.
+            InvalidArgument: it is no path of a file.
             ContentConflict: there is something at the path.
             NoSuchFile: there is no folder to make the file in.
             StoreFailed: the disk refused.
@@ -111,7 +113,7 @@ class Upkeep(Questions):
         check_text("by", by)
         self._alone()
         now = self._writer.now() // MILLI
-        target = None if path is None else os.fsdecode(path)
+        target = None if path is None else new_path(path)
         with self._connection.snapshot():
             baseline = history.revision_of(self._beliefs, before, self._recorded())
             return retention.prune(self._connection, baseline, target, now, reason, by)
@@ -202,3 +204,19 @@ class Upkeep(Questions):
                 sqlite=sqlite,
                 pruned=retention.pruned(self._connection),
             )
+
+
+def new_path(path: object) -> str:
+    """Return the name of a file to make.
+
+    Raises:
+        InvalidArgument: it can be none.
+    """
+    name = os.fsdecode(path) if isinstance(path, (str, os.PathLike)) else ""
+    try:
+        sound = bool(os.fsencode(name)) and "\0" not in name and name != ":memory:"
+    except UnicodeEncodeError:
+        sound = False
+    if not sound:
+        raise InvalidArgument(f"the path is {path!r:.80}.", hint="Give the path of a file.")
+    return name

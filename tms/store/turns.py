@@ -2,15 +2,18 @@
 
 from tms.store.connection import Connection
 
-_NODE = """
-SELECT t.revision, t.change FROM transition AS t
-WHERE t.node = :key AND t.revision <= :at AND t.change <> 2
+# A pruned file begins with the newest row of each node up to its baseline, whichever that was.
+_LATER = "EXISTS (SELECT 1 FROM transition WHERE node = t.node AND revision < t.revision)"
+_TURNED = f"CASE t.change WHEN 1 THEN 1 WHEN 0 THEN {_LATER} ELSE NOT {_LATER} END"
+_NODE = f"""
+SELECT t.revision, t.change FROM transition AS t INDEXED BY transition_by_node
+WHERE t.node = :key AND t.revision <= :at AND {_TURNED}
 """
-_PREMISES = """
+_PREMISES = f"""
 SELECT t.revision, t.change
 FROM premise AS p
 CROSS JOIN transition AS t INDEXED BY transition_by_node ON t.node = p.node
-WHERE p.justification = :key AND t.revision <= :at AND t.change <> 2
+WHERE p.justification = :key AND t.revision <= :at AND {_TURNED}
 """
 _NEEDED = "SELECT count(*) FROM premise WHERE justification = ?"
 
@@ -37,4 +40,4 @@ class Turns:
 
     def _rows(self, statement: str, key: int) -> list[tuple[int, bool]]:
         rows = self._sql.execute(statement, {"key": key, "at": self._at})
-        return [(revision, change == 1) for revision, change in rows]
+        return [(revision, change > 0) for revision, change in rows]
