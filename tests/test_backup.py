@@ -75,9 +75,12 @@ def test_nothing_is_ever_overwritten_and_nothing_half_made_is_left(
                 memory.backup(target)
         with pytest.raises(tms.NoSuchFile):
             memory.backup(tmp_path / "no" / "copy.db")
-        for wrong in ("", "a\0b", 3, None, b"bytes"):
+        for wrong in ("", "a\0b", 3, None, b"bytes", "f/\ud800", ":memory:", 1.5, []):
             with pytest.raises(tms.InvalidArgument):
                 memory.backup(wrong)
+            if wrong is not None:
+                with pytest.raises(tms.InvalidArgument):
+                    memory.prune(before=memory.head, path=wrong)
         with memory.batch(), pytest.raises(tms.Misuse):
             memory.backup(tmp_path / "copy.db")
         assert sorted(os.listdir(tmp_path)) == before

@@ -158,12 +158,7 @@ class Upkeep(Questions):
         Cost: grows with the file. A writer is never held up; a commit made meanwhile by another
         process makes the copy begin anew.
         """
-        if (
-            not isinstance(path, (str, os.PathLike))
-            or not (name := os.fsdecode(path))
-            or "\0" in name
-        ):
-            raise InvalidArgument(f"the path is {path!r:.80}.", hint="Give the path of a file.")
+        name = new_path(path)
         self._alone()
         with self._connection.translated():
             return keeping.backup(self._connection, name)
