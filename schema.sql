@@ -22,13 +22,15 @@ CREATE TABLE scope (
 -- One row a commit.
 CREATE TABLE commits (
     revision INTEGER PRIMARY KEY, -- 1, 2, 3 …
-    at INTEGER NOT NULL           -- when, in milliseconds since 1970 UTC; never goes back
+    at INTEGER NOT NULL           -- when, in whole milliseconds since 1970 UTC; never goes back
         CHECK (at BETWEEN -62135596800000 AND 253402300799999), -- years 1 to 9999
     op TEXT NOT NULL,             -- the verb
     reason TEXT,
     "by" TEXT,
     last_key INTEGER NOT NULL,    -- the largest key given out so far
-    believed INTEGER NOT NULL     -- how many facts are IN after it
+    believed INTEGER NOT NULL,    -- how many facts are IN after it
+    micro INTEGER NOT NULL        -- the microseconds beyond `at`: windows are settled to these
+        CHECK (micro BETWEEN 0 AND 999)
 ) STRICT;
 
 -- A source or a fact. Its ref is kind:id.
@@ -174,7 +176,8 @@ BEGIN SELECT RAISE (ABORT, 'tms: this scope is on record already, and the record
 
 CREATE TRIGGER commits_insert BEFORE INSERT ON commits
 WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
-    OR NEW.at < (SELECT at FROM commits ORDER BY revision DESC LIMIT 1)
+    OR 1000 * NEW.at + NEW.micro
+        < (SELECT 1000 * at + micro FROM commits ORDER BY revision DESC LIMIT 1)
     OR NEW.last_key IS NOT max(
         ifnull((SELECT max(node) FROM node), 0),
         ifnull((SELECT max(justification) FROM justification), 0),

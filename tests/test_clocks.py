@@ -126,6 +126,7 @@ class Week:
         windows: the windows of its sources.
         off: those that are retracted.
         seen: what was believed at the instant of each commit, by anchor.
+        made: the instant of the last commit, to the microsecond.
     """
 
     def __init__(self, path: Path, random: Random) -> None:
@@ -133,6 +134,7 @@ class Week:
         self.windows: dict[str, tuple[datetime | None, datetime | None]] = {}
         self.off: set[str] = set()
         self.seen: dict[tms.Anchor, set[str]] = {}
+        self.made = self.clock.now
         self._random = random
         self._path = path
         self._true = self.clock.now
@@ -191,15 +193,17 @@ class Week:
 
     def check(self, report: tms.Report) -> None:
         memory, head = self.memory, self.memory.head
+        previous, self.made = self.made, max(self.made, self.clock.now)
         assert report.after == head
+        assert head.at == self.made.replace(microsecond=self.made.microsecond // 1000 * 1000)
         assert memory.anchor_at(head.at) == head
         before = report.before
         if before is not None:
             assert (head.revision, head.at >= before.at) == (before.revision + 1, True)
             assert memory.report(before).after == before
             assert memory.anchor_at(before.at).at == before.at
-            assert all(before.at < item.at <= head.at for item in report.settled)
-        self.seen[head] = self.believed(head.at)
+            assert all(previous < item.at <= self.made for item in report.settled)
+        self.seen[head] = self.believed(self.made)
         assert set(report.revived) - set(report.died) <= self.seen[head]
         assert report.believed_after == len(self.seen[head])
         assert set(memory.as_of(recorded=head).holding()) == self.seen[head]
@@ -277,7 +281,29 @@ def test_commits_in_one_millisecond_are_kept_apart_and_their_time_finds_the_last
     assert [len(view.scan().items) for view in views] == [1, 2, 3, 4, 5]
     assert not unchanged(memory, memory.settle)
     clock.now += timedelta(milliseconds=1)
-    assert [item.ref for item in memory.settle().settled] == [f"S:{n}" for n in range(5)]
+    assert [item.ref for item in memory.settle().settled] == [f"S:{n}" for n in range(1, 5)]
+
+
+def test_what_ends_at_the_instant_of_writing_is_reported_by_that_commit(
+    memory: tms.Memory, clock: Hand
+) -> None:
+    clock.now = datetime(2026, 7, 21, 12, 0, 0, 123456, tzinfo=UTC)
+    memory.source("S:1")
+    memory.justify("F:1", "S:1")
+    clock.now += timedelta(microseconds=321)
+    report = memory.revise("S:1", valid_to=clock.now)
+    assert report.died == ("F:1",)
+    assert report.before is not None
+    assert report.after is not None
+    assert report.before.at == report.after.at  # they print the same time
+    assert memory.as_of(recorded=report.before).believes("F:1")
+    assert not memory.as_of(recorded=report.after).believes("F:1")
+    assert not unchanged(memory, memory.settle)
+    memory.source("S:2", valid_from=clock.now + MICROSECOND)
+    memory.justify("F:2", "S:2")
+    clock.now += MICROSECOND
+    assert memory.settle().revived == ("F:2",)
+    assert memory.verify(revisions=None)
 
 
 BAD_ANCHORS = {

@@ -4,7 +4,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from tms import history
-from tms.clock import MILLI, Clock, microseconds
+from tms.clock import Clock, microseconds
 from tms.collecting import uncollected
 from tms.content import check_text
 from tms.draft import Draft, DraftMark
@@ -74,8 +74,7 @@ class Writer:
             self.connection.begin()
             with self.connection.translated():
                 self._audit.mend()
-                at = self.now() // MILLI
-                self._draft = draft = Draft(self._record, self._network, at)
+                self._draft = draft = Draft(self._record, self._network, self.now())
                 self._record.check_end(draft.base)
             self._broken = False
         except BaseException:

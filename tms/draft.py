@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tms.clock import ALWAYS, Window
+from tms.clock import ALWAYS, MILLI, Window
 from tms.errors import (
     ContentConflict,
     InvalidJustification,
@@ -45,17 +45,17 @@ class Draft:
     Args:
         record: where to add.
         network: makes a view of the graph for one settlement.
-        at: the time of the commit, in milliseconds.
+        now: the time of the commit, in microseconds; that of the last commit if it is before that.
         most: how many added rows are kept in memory before they are written and labelled.
         standing: the instant, in microseconds, at which all stands; by default time passes from
-            the last commit to ``at``.
+            the last commit to ``now``.
     """
 
     def __init__(
         self,
         record: Record,
         network: Callable[[], Network],
-        at: int,
+        now: int,
         *,
         most: int = ROWS,
         standing: int | None = None,
@@ -63,14 +63,14 @@ class Draft:
         self._record = record
         self.base = record.head()
         self.revision = self.base.revision + 1
-        self._at = max(at, self.base.at) if self.base.revision else at
+        self._now = max(now, self.base.instant) if self.base.revision else now
         self._rows = Pending(record, network, self.base, most=most)
         self._next_key = self.base.last_key + 1
         self._names: dict[Ref, Named | None] = {}  # None: looked up, and names nothing
         self._same: dict[bytes, Ref | None] = {}
         self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
         self._redacted: set[int] = set()
-        self._turning = Turning(record, self.base, self._at, standing)
+        self._turning = Turning(record, self.base, self._now, standing)
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
         self.settling = False
         self._reasons: list[str] = []
@@ -337,7 +337,8 @@ class Draft:
     def head(self) -> Head:
         """What the head becomes when this is kept."""
         believed = self.base.believed + self._rows.gained
-        return Head(self.revision, self._at, self._next_key - 1, believed)
+        at, micro = divmod(self._now, MILLI)
+        return Head(self.revision, at, self._next_key - 1, believed, micro)
 
     def _relieve(self) -> None:
         if self._rows.many:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tms.answers import Commit, Event
-from tms.clock import moment
+from tms.clock import MILLI, moment
 from tms.errors import CorruptStore, Forgotten, NoSuchAnchor
 from tms.models import Report, Settled, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
@@ -94,7 +94,9 @@ def report(connection: Connection, revision: int) -> Report:
     beliefs = Beliefs(connection)
     commit = beliefs.commit(revision)
     check_told(beliefs, revision)
-    passed = Windows(connection).settled(beliefs.at(revision - 1), commit.at, revision)
+    passed = Windows(connection).settled(
+        beliefs.instant(revision - 1), commit.at * MILLI + commit.micro, revision
+    )
     return Report(
         op=commit.op,
         changed=True,

@@ -4,7 +4,6 @@ Not valid at an instant is as good as switched off, so the labelling that settle
 windows too. What then differs from the labels of the commit is laid over all that is read.
 """
 
-from tms.clock import MILLI
 from tms.labelling import Turned, settle
 from tms.refs import JUSTIFICATION
 from tms.store import Connection, Imagined, Overlay, Windows
@@ -37,7 +36,7 @@ def overlay(connection: Connection, revision: int, instant: int, *, live: bool) 
     if bound == labelled:
         return None
     imagined = Imagined(connection, revision, live=live)
-    then = imagined.head().at * MILLI
+    then = imagined.head().instant
     low, high = sorted((then, instant))
     turned: dict[tuple[str, bool], list[int]] = {}
     for target, role, window, on in imagined.passed(low, high, revision):

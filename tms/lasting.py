@@ -5,7 +5,6 @@ from itertools import islice
 
 from tms import history, timeline
 from tms.answers import BelievedDuring, Period, Periods, Span
-from tms.clock import MILLI
 from tms.paging import Paged
 from tms.reading import check_limit
 from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
@@ -143,7 +142,7 @@ def _worked(connection: Connection, named: Named, at: int) -> Iterator[tuple[int
 
     def first(instant: int) -> int:
         """Return the first commit at or after an instant, as if one followed the last."""
-        return beliefs.revision_at(-(-instant // MILLI) - 1, at) + 1
+        return beliefs.revision_at(instant - 1, at) + 1
 
     start, end = Windows(connection).of(named.key, at)
     opened = 0 if start is None else first(start)

@@ -107,7 +107,7 @@ class Memory(Verbs):
         return super()._unknown()
 
     def _supposed(self) -> tuple[int, int | None, int | None]:
-        return self._recorded(), self._writer.now() // MILLI, None
+        return self._recorded(), self._writer.now(), None
 
     # ------------------------------------------------------------ time
 
@@ -156,10 +156,11 @@ class Memory(Verbs):
 
         Cost: grows with the logarithm of the number of commits.
         """
-        given = instant(moment) // MILLI
+        given = instant(moment)
+        last = given - given % MILLI + MILLI - 1  # to the end of its millisecond
         with self._connection.snapshot():
             beliefs, head = self._beliefs, self._recorded()
-            revision = beliefs.revision_at(given, head)
+            revision = beliefs.revision_at(last, head)
             if revision < beliefs.baseline:
-                raise history.forgotten(beliefs, told(given * MILLI))
+                raise history.forgotten(beliefs, told(given))
             return history.anchor(beliefs, revision)

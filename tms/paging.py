@@ -5,7 +5,7 @@ from typing import Literal
 
 from tms import cursors, history
 from tms.answers import Change, Commit, Event
-from tms.clock import MILLI, moment
+from tms.clock import moment
 from tms.cursors import LARGEST_PAGE, Place, Question, Walk
 from tms.models import Page, Report, Settled
 from tms.reading import Reader
@@ -191,11 +191,11 @@ class Paged(Reader):
         ]
 
     def _passed(self, revision: int, after: list[int] | None, limit: int) -> _Found:
-        since, upto = self._beliefs.at(revision - 1), self._beliefs.at(revision)
+        since, upto = self._beliefs.instant(revision - 1), self._beliefs.instant(revision)
         if since is None or upto is None:
             return []
-        last = (since * MILLI, _LAST_KEY) if after is None else (after[0], after[1])
-        passed = self._windows.settled_after(last, upto * MILLI, revision, limit)
+        last = (since, _LAST_KEY) if after is None else (after[0], after[1])
+        passed = self._windows.settled_after(last, upto, revision, limit)
         names = self._beliefs.names([bound.target for bound in passed])
         return [
             ((_SETTLED, bound.at, bound.target, 0, 0), _settled(bound, names)) for bound in passed

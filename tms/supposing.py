@@ -42,7 +42,7 @@ class Supposition:
         at: the revision.
         live: it is what a commit made now would stand on, so the cached labels are what that would
             find. Of a view the record alone is asked, so no later commit changes the answer.
-        now: the time of the commit, in milliseconds; that of the revision by default.
+        now: the time of the commit, in microseconds; that of the revision by default.
         standing: the instant, in microseconds, at which all stands: no time passes to the commit.
     """
 
@@ -62,7 +62,7 @@ class Supposition:
         self.draft = Draft(
             imagined,
             lambda: imagined,
-            base.at if now is None else now,
+            base.instant if now is None else now,
             most=_UNLIMITED,
             standing=standing,
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tms.clock import ALWAYS, MILLI, Window
+from tms.clock import ALWAYS, Window
 from tms.store import Bound, Crossed, Head, Named, Record
 
 
@@ -20,15 +20,15 @@ class Turning:
     Args:
         record: where to look up what they were.
         base: the head on which the commit stands.
-        at: the time of the commit, in milliseconds.
+        now: the time of the commit, in microseconds.
         standing: the instant, in microseconds, at which all stands, if no time passes.
     """
 
-    def __init__(self, record: Record, base: Head, at: int, standing: int | None) -> None:
+    def __init__(self, record: Record, base: Head, now: int, standing: int | None) -> None:
         self._record = record
         self._base = base
-        self._now = at * MILLI if standing is None else standing
-        self._since = base.at * MILLI if standing is None else standing
+        self._now = now if standing is None else standing
+        self._since = base.instant if standing is None else standing
         self._switches: dict[int, tuple[bool, str]] = {}
         self._windows: dict[int, tuple[Window, str]] = {}
 

@@ -148,8 +148,7 @@ class Verbs(Feed):
             ref: which.
             content: all of the new content, as a JSON object; None leaves it as it is.
             valid_from: from when on it holds, None for open; left out, it stays as it is.
-            valid_to: when it no longer holds; likewise. What ends now is gone at once for whoever
-                reads; as commits are of whole milliseconds, a later one reports it.
+            valid_to: when it no longer holds; likewise.
             reason: why.
             by: by whom.
 

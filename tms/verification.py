@@ -135,8 +135,8 @@ class _File:
         self._check_pruned(len(kept))
         wrong = [
             f"revision {this[0]} at {_when(this[1]) or this[1]}"
-            for last, this in pairwise([(0, _ALWAYS), *commits])
-            if this[1] < last[1] or _when(this[1]) is None
+            for last, this in pairwise([(0, _ALWAYS, 0, 0, 0), *commits])
+            if (this[1], this[4]) < (last[1], last[4]) or _when(this[1]) is None
         ]
         add("time", "the time of a commit goes back, or is in no calendar", wrong)
         self._check_keys()
@@ -165,7 +165,7 @@ class _File:
     def _check_keys(self) -> None:
         ranges = {0: (0, 0)}
         last = 0
-        for revision, _, last_key, _ in self._commits:
+        for revision, _, last_key, _, _ in self._commits:
             ranges[revision] = (last, last_key)
             last = last_key
         declared = [(key, node[3]) for key, node in self._nodes.items()]
@@ -301,7 +301,7 @@ class _File:
         counts: list[str] = []
         wrong: list[str] = []
         unfounded: list[str] = []
-        for revision, at, _, believed in self._commits:
+        for revision, at, _, believed, micro in self._commits:
             for _, target, state in turned.get(revision, ()):
                 (off.discard if state else off.add)(target)
             for _, node, change, support in moved.get(revision, ()):
@@ -321,7 +321,7 @@ class _File:
             if sum(support is not None for support in held.values()) != believed:
                 counts.append(f"revision {revision}")
             if revision in wanted:
-                idle = off | self._outside(revision, at * MILLI)
+                idle = off | self._outside(revision, at * MILLI + micro)
                 expected = self._graph.fixpoint(revision, idle)
                 wrong += [
                     f"{self._name(node)} at revision {revision}"
@@ -356,7 +356,8 @@ class _File:
         state = {target: state for _, target, state in self._switches}
         idle = {target for target, on in state.items() if not on}
         if self._commits:
-            idle |= self._outside(self._commits[-1][0], self._commits[-1][1] * MILLI)
+            last = self._commits[-1]
+            idle |= self._outside(last[0], last[1] * MILLI + last[4])
         labels = {node: (rank, support) for node, rank, support in self._audit.rows("cache_label")}
         wrong = [
             self._name(node)

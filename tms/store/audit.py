@@ -16,7 +16,7 @@ _OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT 
 
 
 COLUMNS = {
-    "commits": ("revision", "at", "last_key", "believed"),
+    "commits": ("revision", "at", "last_key", "believed", "micro"),
     "node": ("node", "kind", "id", "role", "revision"),
     "content": ("node", "version", "revision", "content"),
     "justification": ("justification", "revision", "digest", "rule"),

@@ -20,8 +20,8 @@ WITH stopped (justification) AS MATERIALIZED (
     SELECT v.target
     FROM validity AS v INDEXED BY validity_by_end
     CROSS JOIN justification AS j ON j.justification = v.target
-    WHERE v.valid_to > (SELECT 1000 * at FROM commits WHERE revision = :at - 1)
-        AND v.valid_to <= (SELECT 1000 * at FROM commits WHERE revision = :at)
+    WHERE v.valid_to > (SELECT 1000 * at + micro FROM commits WHERE revision = :at - 1)
+        AND v.valid_to <= (SELECT 1000 * at + micro FROM commits WHERE revision = :at)
 )
 SELECT d.node, {IDENTITY}
 FROM stopped AS l
@@ -65,7 +65,7 @@ FROM node AS n JOIN commits AS c ON c.revision = n.revision
 
 _IS_IN = f"SELECT {is_in(':node', ':at')}"
 
-_COMMIT = 'SELECT revision, at, op, reason, "by", believed FROM commits'
+_COMMIT = 'SELECT revision, at, op, reason, "by", believed, micro FROM commits'
 
 _MOVED = """
 SELECT count(*) FROM transition AS t CROSS JOIN node AS n ON n.node = t.node
@@ -99,6 +99,7 @@ class CommitRow(NamedTuple):
     reason: str | None
     by: str | None
     believed: int
+    micro: int
 
 
 class Beliefs:
@@ -207,7 +208,7 @@ class Beliefs:
         if not revision:
             return Head(0, 0, 0, 0)
         row = self.commit(revision)
-        return Head(revision, row.at, self.last_key(revision), row.believed + gained)
+        return Head(revision, row.at, self.last_key(revision), row.believed + gained, row.micro)
 
     def commits(self, after: int, upto: int, limit: int) -> list[CommitRow]:
         """Return a page of the commits after a revision, oldest first."""
@@ -226,6 +227,13 @@ class Beliefs:
         """Return the number of the last commit; 0 if there is none. One seek."""
         (last,) = self._sql.execute("SELECT ifnull(max(revision), 0) FROM commits").fetchone()
         return int(last)
+
+    def instant(self, revision: int) -> int | None:
+        """Return when a revision was committed, in microseconds. One seek."""
+        row = self._sql.execute(
+            "SELECT 1000 * at + micro FROM commits WHERE revision = ?", (revision,)
+        ).fetchone()
+        return row[0] if row else None
 
     def at(self, revision: int) -> int | None:
         """Return when a revision was committed, in milliseconds. One seek."""
@@ -284,16 +292,18 @@ class Beliefs:
         rows: list[tuple[int, str]] = self._sql.execute(_SURVIVED, {"at": revision}).fetchall()
         return rows
 
-    def revision_at(self, at: int, head: int) -> int:
-        """Return the last revision at or before a time, in milliseconds.
+    def revision_at(self, instant: int, head: int) -> int:
+        """Return the last revision at or before an instant, in microseconds.
 
         The one before the first, if there is none.
         """
         low, high = max(self.baseline - 1, 0), head
         while low < high:  # the times never go back
             middle = (low + high + 1) // 2
-            time = self.at(middle)
-            low, high = (middle, high) if time is not None and time <= at else (low, middle - 1)
+            time = self.instant(middle)
+            low, high = (
+                (middle, high) if time is not None and time <= instant else (low, middle - 1)
+            )
         return low
 
     def firing(self, facts: Sequence[int], at: int) -> list[tuple[int, str, int]]:

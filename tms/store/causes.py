@@ -40,8 +40,8 @@ SELECT c.target FROM (
     SELECT target FROM validity INDEXED BY validity_by_revision WHERE revision = :at
     UNION
     SELECT target FROM validity INDEXED BY validity_by_end
-    WHERE valid_to > (SELECT 1000 * at FROM commits WHERE revision = :at - 1)
-        AND valid_to <= (SELECT 1000 * at FROM commits WHERE revision = :at)
+    WHERE valid_to > (SELECT 1000 * at + micro FROM commits WHERE revision = :at - 1)
+        AND valid_to <= (SELECT 1000 * at + micro FROM commits WHERE revision = :at)
 ) AS c
 WHERE c.target <= (SELECT last_key FROM commits WHERE revision = :at - 1)
     AND {ceased("c.target", ":at")}

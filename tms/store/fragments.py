@@ -12,7 +12,7 @@ _SUPPORT = (
     " ELSE (SELECT support FROM transition AS t WHERE t.node = {node} AND t.revision <= {at}"
     " ORDER BY t.revision DESC LIMIT 1) END"
 )
-_COMMITTED = "(SELECT 1000 * at FROM commits WHERE revision = {at})"
+_COMMITTED = "(SELECT 1000 * at + micro FROM commits WHERE revision = {at})"
 _MOMENT = f"ifnull((SELECT instant FROM temp.moment WHERE id = 0), {_COMMITTED})"
 _INSIDE = (
     "ifnull((SELECT ifnull(v.valid_from <= {moment}, 1) AND ifnull({moment} < v.valid_to, 1)"

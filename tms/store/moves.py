@@ -45,8 +45,8 @@ CROSS JOIN justification AS j ON j.justification = x.target
 CROSS JOIN derive AS d ON d.justification = x.target
     AND d.node > CASE WHEN (x.valid_to, x.target) = (:cause, :justification) THEN :fact ELSE 0 END
 WHERE (x.valid_to, x.target) >= (:cause, :justification)
-    AND x.valid_to > (SELECT 1000 * at FROM commits WHERE revision = :at - 1)
-    AND x.valid_to <= (SELECT 1000 * at FROM commits WHERE revision = :at)
+    AND x.valid_to > (SELECT 1000 * at + micro FROM commits WHERE revision = :at - 1)
+    AND x.valid_to <= (SELECT 1000 * at + micro FROM commits WHERE revision = :at)
     AND {_STAYED}
 ORDER BY x.valid_to, x.target LIMIT :limit
 """
@@ -94,8 +94,8 @@ SELECT e.value,
     EXISTS (SELECT 1 FROM switch WHERE target = e.value AND revision = :at AND state = 0),
     (
         SELECT x.valid_to FROM validity AS x WHERE x.target = e.value
-            AND x.valid_to > (SELECT 1000 * at FROM commits WHERE revision = :at - 1)
-            AND x.valid_to <= (SELECT 1000 * at FROM commits WHERE revision = :at)
+            AND x.valid_to > (SELECT 1000 * at + micro FROM commits WHERE revision = :at - 1)
+            AND x.valid_to <= (SELECT 1000 * at + micro FROM commits WHERE revision = :at)
     ),
     (
         SELECT u.node FROM premise AS u

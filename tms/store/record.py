@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from tms.clock import ALWAYS, Window
+from tms.clock import ALWAYS, MILLI, Window
 from tms.errors import CorruptStore
 from tms.refs import is_digest
 from tms.store.connection import Connection
@@ -58,6 +58,12 @@ class Head(NamedTuple):
     at: int
     last_key: int
     believed: int
+    micro: int = 0
+
+    @property
+    def instant(self) -> int:
+        """When it was made, in microseconds."""
+        return self.at * MILLI + self.micro
 
 
 class Named(NamedTuple):
@@ -88,7 +94,8 @@ class Record:
     def head(self) -> Head:
         """Return the last commit. One seek."""
         row = self._sql.execute(
-            "SELECT revision, at, last_key, believed FROM commits ORDER BY revision DESC LIMIT 1"
+            "SELECT revision, at, last_key, believed, micro"
+            " FROM commits ORDER BY revision DESC LIMIT 1"
         ).fetchone()
         return Head(*row) if row else Head(0, 0, 0, 0)
 
@@ -342,8 +349,8 @@ class Record:
     def add_commit(self, head: Head, op: str, reason: str | None, by: str | None) -> None:
         """Close the revision."""
         self._sql.execute(
-            'INSERT INTO commits (revision, at, last_key, believed, op, reason, "by")'
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            'INSERT INTO commits (revision, at, last_key, believed, micro, op, reason, "by")'
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (*head, op, reason, by),
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tms.clock import ALWAYS, MILLI, Window
+from tms.clock import ALWAYS, Window
 from tms.store.connection import Connection
 
 _SETTLED = """
@@ -26,7 +26,7 @@ max(
 """
 _BOUNDS = "SELECT {}, {}".format(
     _LAST_BOUND.format(":instant"),
-    _LAST_BOUND.format("(SELECT 1000 * at FROM commits WHERE revision = :at)"),
+    _LAST_BOUND.format("(SELECT 1000 * at + micro FROM commits WHERE revision = :at)"),
 )
 
 _NEWEST = """
@@ -113,7 +113,7 @@ class Windows:
         """Return each bound passed between two commits, as known at the first.
 
         Args:
-            since: the time of the first, in milliseconds; None if there is none.
+            since: the time of the first, in microseconds; None if there is none.
             upto: the time of the second.
             revision: the second.
 
@@ -121,7 +121,7 @@ class Windows:
         """
         if since is None or since == upto:
             return []
-        values = {"low": since * MILLI, "high": upto * MILLI, "at": revision}
+        values = {"low": since, "high": upto, "at": revision}
         rows = self._sql.execute(_SETTLED, values).fetchall()
         return [Bound(target, bool(began), at) for target, began, at in rows]
 
