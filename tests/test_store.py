@@ -4,6 +4,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from making import ROOT, SCHEMA, fill, plain
@@ -300,6 +301,26 @@ def test_a_connection_has_the_pragmas_that_the_promises_need(
         "trusted_schema": 0,
         "busy_timeout": 7500,
     }
+
+
+@pytest.mark.parametrize(("name", "number"), [("normal", 1), ("full", 2)])
+def test_whoever_wants_each_commit_on_disk_says_so(
+    path: Path, opened: list[sqlite3.Connection], name: Literal["normal", "full"], number: int
+) -> None:
+    for _ in range(2):  # the setting is of the handle, not of the file
+        with tms.open(path, synchronous=name) as memory:
+            memory.source("S:1")
+            assert opened[-1].execute("PRAGMA synchronous").fetchone() == (number,)
+            assert dict(memory.doctor().settings)["synchronous"] == str(number)
+    with tms.open(path):
+        assert opened[-1].execute("PRAGMA synchronous").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("given", ["FULL", "off", "", None, 2, True, ["full"]])
+def test_another_promise_about_the_disk_is_refused(path: Path, given: Any) -> None:
+    with pytest.raises(tms.InvalidArgument, match="synchronous"):
+        tms.open(path, synchronous=given)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("timeout", [1e6, 1e12, float("inf")])

@@ -3,7 +3,7 @@
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from tms import history
 from tms.clock import (
@@ -27,6 +27,7 @@ def open(
     read_only: bool = False,
     create: bool = True,
     timeout: float = 5.0,
+    synchronous: Literal["normal", "full"] = "normal",
 ) -> "Memory":
     """Open a memory, and make its file if there is none.
 
@@ -37,11 +38,15 @@ def open(
         read_only: never write to the file.
         create: make the file if there is none.
         timeout: seconds to wait while another writer holds the file.
+        synchronous: when a commit waits for the disk. ``"normal"``: hardly ever; a power cut may
+            lose the last commits, whole ones. ``"full"``: each one does, and what a verb of this
+            handle returned from stays. A crash of the program loses nothing with either.
 
     Returns:
         The memory. Use it as a context manager, or close it.
 
     Raises:
+        InvalidArgument: one of these is none of what it may be.
         NoSuchFile: there is no file and ``create`` is false.
         NotATMSFile: the file is not ours; it was not touched.
         SchemaTooNew: it was written by a newer tms.
@@ -51,8 +56,16 @@ def open(
     """
     if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout >= 0:
         raise InvalidArgument(f"timeout is {timeout!r}.", hint="Give seconds, 0 or more.")
+    if synchronous not in ("normal", "full"):
+        raise InvalidArgument(f"synchronous is {synchronous!r}.", hint='Give "normal" or "full".')
     told_by = checked(clock)
-    connection = open_file(path, create=create, read_only=read_only, timeout=timeout)
+    connection = open_file(
+        path,
+        create=create,
+        read_only=read_only,
+        timeout=timeout,
+        full=synchronous == "full",
+    )
     memory = Memory(connection, told_by)
     try:
         if not read_only:

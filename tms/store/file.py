@@ -28,7 +28,12 @@ _WHERE = "Give the path of a memory, or a path where there is no file yet."
 
 
 def open_file(
-    path: str | os.PathLike[str], *, create: bool, read_only: bool, timeout: float
+    path: str | os.PathLike[str],
+    *,
+    create: bool,
+    read_only: bool,
+    timeout: float,
+    full: bool = False,
 ) -> Connection:
     """Open a file of ours, or make one.
 
@@ -37,6 +42,7 @@ def open_file(
         create: make it if there is none (an empty file counts as none).
         read_only: never write to it.
         timeout: seconds to wait for other writers.
+        full: each commit waits for the disk.
 
     Raises:
         InvalidArgument: the path is no path at all.
@@ -68,7 +74,7 @@ def open_file(
     try:
         connection = Connection(sql, name, read_only=read_only)
         with translated(name):
-            _prepare(connection)
+            _prepare(connection, full=full)
     except BaseException:
         sql.close()
         raise
@@ -140,7 +146,7 @@ def _connect(name: str, *, read_only: bool, timeout: float) -> Any:
     )
 
 
-def _prepare(connection: Connection) -> None:
+def _prepare(connection: Connection, *, full: bool) -> None:
     sql = connection.sql
     for pragma in ("foreign_keys = ON", "recursive_triggers = ON", "trusted_schema = OFF"):
         sql.execute(f"PRAGMA {pragma}")
@@ -151,7 +157,7 @@ def _prepare(connection: Connection) -> None:
         _lay_out(connection)
     if not connection.read_only and connection.path != ":memory:":
         sql.execute("PRAGMA journal_mode = WAL")
-    sql.execute("PRAGMA synchronous = NORMAL")
+    sql.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
     sql.execute("PRAGMA temp_store = MEMORY")
     for statement in OVERLAY:
         sql.execute(statement)
