@@ -27,8 +27,8 @@ _LOG_PAGE = 500
 
 def anchor(beliefs: Beliefs, revision: int) -> Anchor | None:
     """Return the anchor of a revision; None for revision 0."""
-    at = beliefs.at(revision)
-    return None if at is None else Anchor.kept(revision, at)
+    instant = beliefs.instant(revision)
+    return None if instant is None else Anchor.kept(revision, instant // MILLI)
 
 
 def anchor_of(head: Head) -> Anchor | None:

@@ -235,11 +235,6 @@ class Beliefs:
         ).fetchone()
         return row[0] if row else None
 
-    def at(self, revision: int) -> int | None:
-        """Return when a revision was committed, in milliseconds. One seek."""
-        row = self._sql.execute("SELECT at FROM commits WHERE revision = ?", (revision,)).fetchone()
-        return row[0] if row else None
-
     def last_key(self, revision: int) -> int:
         """Return the largest key given out up to a revision."""
         row = self._sql.execute(
