@@ -126,12 +126,23 @@ def test_what_was_before_a_pruned_file_is_refused_and_it_says_from_where_to_ask(
             lambda: pruned.anchor_at(every[8].at),
             lambda: pruned.prune(before=every[2]),
         ]
-        for ask in asked:
+        mail = pruned.subscribe("mail")
+        follow: list[Callable[[], object]] = [
+            mail.take,
+            lambda: list(mail),
+            lambda: list(pruned.changes()),
+        ]
+        for ask in asked + follow:
             with pytest.raises(tms.Forgotten, match="was pruned") as caught:
                 ask()
             assert caught.value.ids == (first,)
             assert str(first) in caught.value.hint
+            if ask in follow:
+                assert "acknowledges that commit" in caught.value.hint
             assert isinstance(caught.value, tms.NoSuchAnchor)
+        mail.acknowledge(first)
+        assert [report.after for report in mail.take()] == every[10:]
+        assert [report.after for report in pruned.changes(since=first)] == every[10:]
         with pytest.raises(tms.InvalidCursor):
             pruned.as_of(recorded=first).scan(after=cursor)
         assert anchors(pruned) == every[9:]

@@ -63,12 +63,12 @@ def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
     )
 
 
-def forgotten(beliefs: Beliefs, what: str) -> Forgotten:
-    """Return the error that says that something was pruned."""
+def forgotten(beliefs: Beliefs, what: str, then: str = "") -> Forgotten:
+    """Return the error that says that something was pruned, and what else to do about it."""
     first = str(anchor(beliefs, beliefs.baseline))
     return Forgotten(
         f"the file was pruned, and no longer tells of {what}.",
-        hint=f"It can be asked from {first} on; what was before stands in the file it is from.",
+        hint=f"It can be asked from {first} on; the file it is from has what was before.{then}",
         ids=(first,),
     )
 
@@ -80,7 +80,8 @@ def check_told(beliefs: Beliefs, revision: int) -> None:
         Forgotten: it is the baseline of a pruned file.
     """
     if beliefs.baseline and revision <= beliefs.baseline:
-        raise forgotten(beliefs, f"what {anchor(beliefs, revision)} changed")
+        told = f"what {anchor(beliefs, revision)} changed"
+        raise forgotten(beliefs, told, " Whoever follows it acknowledges that commit and goes on.")
 
 
 def report(connection: Connection, revision: int) -> Report:
