@@ -1,6 +1,6 @@
 """The labels alone, over integers: what is given when the effort is spent, and disjoint sets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from random import Random
 
@@ -27,8 +27,8 @@ def test_without_effort_there_is_still_one_minimal_set(seed: int) -> None:
     circuit = Circuit(leaves, needs, derives)
     rows = {key: (needs[key], derives[key]) for key in needs}
 
-    def stands(goal: int, there: object) -> bool:
-        return goal in least_fixpoint([*free, *there], rows, ())  # type: ignore[misc]
+    def stands(goal: int, there: Iterable[int]) -> bool:
+        return goal in least_fixpoint([*free, *there], rows, ())
 
     for goal in facts:
         place = circuit.place.get(goal)

@@ -1,7 +1,7 @@
 """What holds something up. Random worlds are judged here and in test_machine.py."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import product
 from random import Random
@@ -44,8 +44,8 @@ def world(*rows: tuple[str, str]) -> tms.Memory:
     return memory
 
 
-def told(sets: object) -> list[str]:
-    return [" ".join(ref.id for ref in refs) for refs in sets]  # type: ignore[attr-defined]
+def told(sets: Iterable[Iterable[tms.Ref]]) -> list[str]:
+    return [" ".join(ref.id for ref in refs) for refs in sets]
 
 
 def repaired(memory: tms.Memory | tms.View, ref: str, limit: int = 100) -> tuple[list[str], bool]:

@@ -12,16 +12,21 @@ from tms.cli.program import Command, Door, verb
 from tms.content import parsed
 
 
+def _nodes(default: int) -> Callable[[Command], Command]:
+    """Return the option that bounds an answer."""
+    return click.option(
+        "--nodes",
+        type=click.IntRange(min=1),
+        default=default,
+        show_default=True,
+        help="At most this many.",
+    )
+
+
 @verb
 @ref
 @click.option("--depth", type=click.IntRange(min=0), help="How many supports down; all by default.")
-@click.option(
-    "--nodes",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    help="At most this many.",
-)
+@_nodes(1000)
 @at_option
 @format_option
 def why(
@@ -41,13 +46,7 @@ def why(
     show_default=True,
     help="How many justifications away, both ways.",
 )
-@click.option(
-    "--nodes",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="At most this many.",
-)
+@_nodes(100)
 @at_option
 @format_option
 def neighbourhood(
@@ -220,13 +219,7 @@ def impact(door: Door, *, ref: str, nodes: int, at: Seen | None, form: str | Non
 @click.option(
     "--depth", type=click.IntRange(min=0), help="How many missing premises down; all by default."
 )
-@click.option(
-    "--nodes",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    help="At most this many.",
-)
+@_nodes(1000)
 @click.option(
     "--repairs",
     type=click.IntRange(min=1),
