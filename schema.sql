@@ -2,7 +2,7 @@
 --     sqlite3 memory.db < schema.sql
 -- makes an empty file that tms opens.
 --
--- The record (every table but consumer and cache_*) is only ever added to. One transaction is one commit; its
+-- The record (every table but consumer, setting and cache_*) is only ever added to. One transaction is one commit; its
 -- rows carry its revision, and its row in `commits`, written last, closes that revision for good.
 -- Two things alone take away: a content can be redacted, and a record pruned into a new file.
 -- Sources, facts and justifications share one sequence of integer keys, which only grows.
@@ -13,11 +13,14 @@ PRAGMA user_version = 1;
 
 -- ---------------------------------------------------------------- the record
 
--- Who owns a node. Scope 0, named '', is the shared one.
+-- Who owns a node. Scope 0, named '', is the shared one: all see it. What another scope owns, only
+-- that scope sees.
 CREATE TABLE scope (
     scope INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE
+    name TEXT NOT NULL UNIQUE,
+    revision INTEGER NOT NULL -- that first wrote to it; 0 for the shared one
 ) STRICT;
+INSERT INTO scope (scope, name, revision) VALUES (0, '', 0);
 
 -- One row a commit.
 CREATE TABLE commits (
@@ -30,8 +33,19 @@ CREATE TABLE commits (
     last_key INTEGER NOT NULL,    -- the largest key given out so far
     believed INTEGER NOT NULL,    -- how many facts are IN after it
     micro INTEGER NOT NULL        -- the microseconds beyond `at`: windows are settled to these
-        CHECK (micro BETWEEN 0 AND 999)
+        CHECK (micro BETWEEN 0 AND 999),
+    scope INTEGER NOT NULL REFERENCES scope (scope) -- whose writer made it
 ) STRICT;
+
+-- Which scopes a commit is of: that of its writer, and those in which it changed a belief or passed a
+-- bound of a window. Only these see it.
+CREATE TABLE concern (
+    scope INTEGER NOT NULL REFERENCES scope (scope),
+    revision INTEGER NOT NULL,
+    believed INTEGER NOT NULL, -- how many facts of that scope are IN after it
+    PRIMARY KEY (scope, revision)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX concern_by_revision ON concern (revision);
 
 -- A source or a fact. Its ref is kind:id.
 CREATE TABLE node (
@@ -56,7 +70,8 @@ CREATE INDEX content_by_revision ON content (revision, node);
 
 -- A justification: all its premises together derive each of its conclusions. Its ref is
 -- justification:<name>, or justification:<digest in hex> where it was given no name. The digest is
--- over premises, conclusions, rule and window: the same justification twice is one.
+-- over premises, conclusions, rule and window: the same justification twice is one. Its conclusions
+-- are of its own scope, its premises of that or shared.
 CREATE TABLE justification (
     justification INTEGER PRIMARY KEY,
     scope INTEGER NOT NULL REFERENCES scope (scope),
@@ -145,11 +160,19 @@ CREATE TABLE pruned (
 ) STRICT;
 -- ---------------------------------------------------------------- positions
 
--- How far each reader of the commits has come. It is no part of what is believed, and the one table
--- whose rows are changed and removed; moving a position is no commit.
+-- How far each reader of the commits has come. It is no part of what is believed; its rows, and those
+-- of setting, are changed and removed, and that is no commit.
 CREATE TABLE consumer (
-    name TEXT PRIMARY KEY,
-    revision INTEGER NOT NULL CHECK (revision >= 0) -- the last commit that it acknowledged; 0 = none
+    name TEXT NOT NULL,
+    revision INTEGER NOT NULL CHECK (revision >= 0), -- the last commit that it acknowledged; 0 = none
+    scope TEXT NOT NULL DEFAULT '',                  -- the name of the scope that it reads as
+    PRIMARY KEY (scope, name)
+) STRICT, WITHOUT ROWID;
+
+-- How the file wants to be opened. A row 'strict' of 1: never without saying as which scope.
+CREATE TABLE setting (
+    name TEXT PRIMARY KEY CHECK (name IN ('strict')),
+    value INTEGER NOT NULL CHECK (value IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
 -- ---------------------------------------------------------------- what can be rebuilt (tms rebuild)
@@ -171,8 +194,9 @@ CREATE TABLE cache_off (
 -- REPLACE removes unless recursive_triggers is on, which the sqlite3 shell does not do.
 
 CREATE TRIGGER scope_insert BEFORE INSERT ON scope
-WHEN EXISTS (SELECT 1 FROM scope WHERE scope = NEW.scope OR name = NEW.name)
-BEGIN SELECT RAISE (ABORT, 'tms: this scope is on record already, and the record is append-only'); END;
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR EXISTS (SELECT 1 FROM scope WHERE scope >= NEW.scope OR name = NEW.name)
+BEGIN SELECT RAISE (ABORT, 'tms: a scope is new in an open commit, and the record is append-only'); END;
 
 CREATE TRIGGER commits_insert BEFORE INSERT ON commits
 WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
@@ -184,6 +208,11 @@ WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
         ifnull((SELECT last_key FROM commits ORDER BY revision DESC LIMIT 1), 0)
     )
 BEGIN SELECT RAISE (ABORT, 'tms: a commit follows the last one, and the record is append-only'); END;
+
+CREATE TRIGGER concern_insert BEFORE INSERT ON concern
+WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
+    OR EXISTS (SELECT 1 FROM concern WHERE scope = NEW.scope AND revision = NEW.revision)
+BEGIN SELECT RAISE (ABORT, 'tms: what a commit is of is told when it is made, the record is append-only'); END;
 
 CREATE TRIGGER node_insert BEFORE INSERT ON node
 WHEN NEW.revision IS NOT (SELECT ifnull(max(revision), 0) + 1 FROM commits)
@@ -249,6 +278,7 @@ BEGIN SELECT RAISE (ABORT, 'tms: only what is redacted is changed, the record is
 
 CREATE TRIGGER scope_update BEFORE UPDATE ON scope BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER commits_update BEFORE UPDATE ON commits BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER concern_update BEFORE UPDATE ON concern BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER node_update BEFORE UPDATE ON node BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER justification_update BEFORE UPDATE ON justification BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER premise_update BEFORE UPDATE ON premise BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
@@ -261,6 +291,7 @@ CREATE TRIGGER pruned_update BEFORE UPDATE ON pruned BEGIN SELECT RAISE (ABORT, 
 
 CREATE TRIGGER scope_delete BEFORE DELETE ON scope BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER commits_delete BEFORE DELETE ON commits BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
+CREATE TRIGGER concern_delete BEFORE DELETE ON concern BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER node_delete BEFORE DELETE ON node BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER content_delete BEFORE DELETE ON content BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
 CREATE TRIGGER justification_delete BEFORE DELETE ON justification BEGIN SELECT RAISE (ABORT, 'tms: the record is append-only'); END;
@@ -290,7 +321,8 @@ FROM justification;
 
 -- What is believed now, since which revision and through which justification.
 CREATE VIEW believed AS
-SELECT n.kind || ':' || n.id AS fact, n.kind, n.id, t.revision AS since, j.ref AS through
+SELECT n.kind || ':' || n.id AS fact, n.kind, n.id, t.revision AS since, j.ref AS through,
+    (SELECT name FROM scope WHERE scope = n.scope) AS scope
 FROM node AS n
 JOIN transition AS t
     ON t.node = n.node AND t.revision = (SELECT max(revision) FROM transition WHERE node = n.node)
@@ -307,7 +339,8 @@ SELECT
     p.kind || ':' || p.id AS premise,
     ifnull((SELECT change FROM transition WHERE node = p.node ORDER BY revision DESC LIMIT 1), 0) > 0 AS premise_in,
     ifnull((SELECT state FROM switch WHERE target = j.justification ORDER BY revision DESC LIMIT 1), 1) AS switched_on,
-    j.justification IS (SELECT support FROM transition WHERE node = f.node ORDER BY revision DESC LIMIT 1) AS through
+    j.justification IS (SELECT support FROM transition WHERE node = f.node ORDER BY revision DESC LIMIT 1) AS through,
+    (SELECT name FROM scope WHERE scope = f.scope) AS scope
 FROM node AS f
 JOIN derive AS d ON d.node = f.node
 JOIN justifications AS j ON j.justification = d.justification
@@ -328,11 +361,10 @@ SELECT
         WHERE t.revision = c.revision AND t.change = 0 AND n.role = 'fact') AS died,
     (SELECT count(*) FROM transition AS t JOIN node AS n USING (node)
         WHERE t.revision = c.revision AND t.change = 1 AND n.role = 'fact') AS revived,
-    c.believed
+    c.believed,
+    (SELECT name FROM scope WHERE scope = c.scope) AS scope
 FROM commits AS c
 WHERE c.revision >= (SELECT ifnull(max(baseline), 0) FROM pruned);
-
-INSERT INTO scope (scope, name) VALUES (0, '');
 
 -- No node has the key 0. Where these rows are missing, the cache was dropped or emptied.
 INSERT INTO cache_label (node, rank) VALUES (0, 0);

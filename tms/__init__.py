@@ -59,6 +59,7 @@ from tms.errors import (
     NotATMSFile,
     ReadOnly,
     SchemaTooNew,
+    ScopeRequired,
     StoreFailed,
     TMSError,
 )
@@ -135,6 +136,7 @@ __all__ = [
     "Revalidated",
     "Revised",
     "SchemaTooNew",
+    "ScopeRequired",
     "Settled",
     "Span",
     "Stats",

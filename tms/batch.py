@@ -171,7 +171,8 @@ class Writer:
     def _report(self, batch: "Batch", draft: Draft) -> Report:
         if batch.changed:
             return history.report(self.connection, draft.revision)
-        return history.nothing(self._beliefs, draft.base, batch.op, batch.reason, batch.by)
+        base = draft.base._replace(believed=self._beliefs.believed(draft.base.revision))
+        return history.nothing(self._beliefs, base, batch.op, batch.reason, batch.by)
 
 
 class Batch:

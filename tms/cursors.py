@@ -28,12 +28,14 @@ class Question(NamedTuple):
         what: ``scan``, ``log``, ``history`` or ``report``.
         of: the kind, ref or anchor that it was asked with, if any.
         viewed: whether a view was asked.
+        scope: as which scope.
         shape: of which types a place in its answer is.
     """
 
     what: str
     of: str | None
     viewed: bool
+    scope: str
     shape: tuple[type, ...]
 
     def __str__(self) -> str:
@@ -69,7 +71,7 @@ def check_limit(limit: object) -> None:
 
 def write(question: Question, anchor: Anchor | None, instant: int | None, last: Place) -> str:
     """Return the cursor that goes on after a place."""
-    said = [question.what, question.of, question.viewed, anchor, instant, last]
+    said = [*question[:4], anchor, instant, last]
     body = json.dumps(said, ensure_ascii=False).encode()
     return base64.urlsafe_b64encode(_seal(body) + body).decode()
 
@@ -84,8 +86,8 @@ def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)  # type: ignore[attr-defined]
         if raw[:8] != _seal(raw[8:]):
             raise ValueError
-        what, of, viewed, anchor, instant, last = json.loads(raw[8:])
-        asked = Question(what, of, viewed, question.shape)
+        what, of, viewed, scope, anchor, instant, last = json.loads(raw[8:])
+        asked = Question(what, of, viewed, scope, question.shape)
         if asked.what == question.what:
             whole = instant is None or _fits(instant, int)
             if not whole or len(last) != len(asked.shape) or not all(map(_fits, last, asked.shape)):
@@ -93,6 +95,8 @@ def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]
         anchor = Anchor(anchor)
     except (ValueError, TypeError, AttributeError):
         raise InvalidCursor(f"not a cursor: {cursor!r:.200}.", hint=AGAIN) from None
+    if asked.scope != question.scope:
+        raise InvalidCursor("the cursor is of another scope.", hint=AGAIN)
     if asked[:2] != question[:2]:
         raise InvalidCursor(f"the cursor is of {asked}, not of {question}.", hint=AGAIN)
     if asked.viewed != question.viewed:

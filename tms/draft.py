@@ -10,11 +10,12 @@ from tms.errors import (
     InvalidRef,
     NoSuchJustification,
     NoSuchNode,
+    ReadOnly,
 )
 from tms.labelling import Network
 from tms.pending import ROWS, Mark, Pending
 from tms.refs import JUSTIFICATION, Ref
-from tms.statement import Statement
+from tms.statement import Statement, identified
 from tms.store import Bound, Head, Named, Record
 from tms.turning import Turning, TurningMark
 
@@ -63,6 +64,7 @@ class Draft:
         self._record = record
         self.base = record.head()
         self.revision = self.base.revision + 1
+        record.claim_scope(self.revision)
         self._now = max(now, self.base.instant) if self.base.revision else now
         self._rows = Pending(record, network, self.base, most=most)
         self._next_key = self.base.last_key + 1
@@ -107,6 +109,27 @@ class Draft:
         self._names[ref] = named
         return named
 
+    def _own(self, ref: Ref) -> Named | None:
+        """Return what a ref names in the scope that is written to."""
+        found = self.find(ref)
+        return found if found is not None and found.scope == self._record.own else None
+
+    def _to_write(self, ref: Ref) -> Named:
+        """Return what a ref names, to change it.
+
+        Raises:
+            NoSuchNode, NoSuchJustification: nothing.
+            ReadOnly: it is shared, and another scope is written to.
+        """
+        found = self.named(ref)
+        if found.scope != self._record.own:
+            raise ReadOnly(
+                f"{ref} is shared; a scope changes only its own.",
+                hint='To change what is shared, open the file with scope="".',
+                ids=(ref,),
+            )
+        return found
+
     def named(self, ref: Ref) -> Named:
         """Return what a ref names.
 
@@ -144,7 +167,7 @@ class Draft:
             InvalidRef: its kind is reserved.
             ContentConflict: it is of the other role, or has other content or another window.
         """
-        found = self.find(ref)
+        found = self._own(ref)
         if found is None:
             key = self._add_node(ref, role, window or ALWAYS).key
             if content is not None:
@@ -190,7 +213,7 @@ class Draft:
                 ids=(ref,),
             )
         key = self._key()
-        named = self._names[ref] = Named(key, role, self.revision)
+        named = self._names[ref] = Named(key, role, self.revision, self._record.own)
         self._rows.add_node(key, kind, ref.id, role, idle=self._turning.outside(key, role, window))
         self._counts[role] += 1
         return named
@@ -211,8 +234,9 @@ class Draft:
             NoSuchNode: the ref names nothing.
             InvalidRef: it names a justification.
             InvalidWindow: nothing lies between the bounds.
+            ReadOnly: it is shared, and another scope is written to.
         """
-        found = self.named(ref)
+        found = self._to_write(ref)
         if found.role == JUSTIFICATION:
             raise InvalidRef(
                 f"{ref} has nothing to revise.",
@@ -235,8 +259,9 @@ class Draft:
         Raises:
             NoSuchNode: the ref names nothing.
             InvalidRef: it names a justification.
+            ReadOnly: it is shared, and another scope is written to.
         """
-        found = self.named(ref)
+        found = self._to_write(ref)
         if found.role == JUSTIFICATION:
             raise InvalidRef(
                 f"{ref} has no content.", hint="Redact the sources and facts it is of.", ids=(ref,)
@@ -253,13 +278,21 @@ class Draft:
             ContentConflict: the id is taken by another justification.
         """
         facts = [self._conclusion(ref) for ref in said.conclusions]
-        needs = [self.named(ref).key for ref in said.premises]
+        needs = []
+        shared = set()
+        for ref in said.premises:
+            premise = self.named(ref)
+            needs.append(premise.key)
+            if premise.scope != self._record.own:
+                shared.add(ref)
+        said = identified(said, shared)
         known = self._known(said)
         if known is not None:
             return known
         key = self._key()
         ref = self._same[said.digest] = said.ref
-        named = self._names[ref] = Named(key, JUSTIFICATION, self.revision)
+        own = self._record.own
+        named = self._names[ref] = Named(key, JUSTIFICATION, self.revision, own)
         if said.name is not None:
             self._names[Ref.kept(JUSTIFICATION, said.digest.hex())] = named
         self._counts[JUSTIFICATION] += 1
@@ -275,7 +308,7 @@ class Draft:
         return ref
 
     def _conclusion(self, ref: Ref) -> Named | None:
-        found = self.find(ref)
+        found = self._own(ref)
         if found is not None and found.role != "fact":
             raise InvalidJustification(
                 f"{ref} is a source and supports by itself.",
@@ -292,7 +325,7 @@ class Draft:
             found = self._record.same_justification(said.digest)
             known = found and Ref.kept(JUSTIFICATION, self._record.identity(found.key)[1])
             self._same[said.digest] = known
-        if said.name is not None and said.ref != known and self.find(said.ref) is not None:
+        if said.name is not None and said.ref != known and self._own(said.ref) is not None:
             raise ContentConflict(
                 f"{said.ref} says something else already.",
                 hint="The same id is the same premises, conclusions, rule, window; give another.",
@@ -305,8 +338,9 @@ class Draft:
 
         Raises:
             NoSuchNode, NoSuchJustification: one of the refs names nothing.
+            ReadOnly: one is shared, and another scope is written to.
         """
-        for named in [self.named(ref) for ref in refs]:
+        for named in [self._to_write(ref) for ref in refs]:
             self._turning.turn(named, on=on)
 
     def say(self, reason: str | None, by: str | None) -> None:
@@ -359,6 +393,7 @@ class Draft:
         )
         record.redact(self.revision, self._redacted)
         self._rows.settle(self._turning.write(self.revision, passed))
+        record.add_concerns(self.head, [one.target for one in passed])
         record.add_commit(
             self.head,
             op,

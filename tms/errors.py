@@ -17,6 +17,7 @@
     ├── ContentConflict       ValueError      the name is taken by something else
     ├── NotATMSFile           ValueError      not one of our files
     │   └── NoSuchFile        FileNotFoundError
+    ├── ScopeRequired         ValueError      a strict file, and no scope was said
     ├── SchemaTooNew          RuntimeError    written by a newer tms
     ├── ReadOnly              PermissionError a write through a read-only door
     ├── Busy                  TimeoutError    another writer holds the file (try again)
@@ -136,6 +137,28 @@ class NoSuchFile(NotATMSFile, FileNotFoundError):
     """There is no file at the path and none was to be made."""
 
     code = "no-such-file"
+
+
+class ScopeRequired(TMSError, ValueError):
+    """The file is marked strict: it takes no operation that does not say as which scope.
+
+    Attributes:
+        operation: what was asked for.
+    """
+
+    code = "scope-required"
+    operation = "open"
+
+    @classmethod
+    def to(cls, operation: str, path: str) -> "ScopeRequired":
+        """Return the error that refuses an operation on a file."""
+        error = cls(
+            f"{operation} needs a scope: {path} is strict.",
+            hint='Open it with scope="name", or with scope="" for what is shared.',
+            ids=(path,),
+        )
+        error.operation = operation
+        return error
 
 
 class SchemaTooNew(TMSError, RuntimeError):

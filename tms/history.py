@@ -26,9 +26,10 @@ _LOG_PAGE = 500
 
 
 def anchor(beliefs: Beliefs, revision: int) -> Anchor | None:
-    """Return the anchor of a revision; None for revision 0."""
-    instant = beliefs.instant(revision)
-    return None if instant is None else Anchor.kept(revision, instant // MILLI)
+    """Return the anchor of the last commit that is seen up to a revision; None if there is none."""
+    seen = beliefs.seen(revision)
+    instant = beliefs.instant(seen)
+    return None if instant is None else Anchor.kept(seen, instant // MILLI)
 
 
 def anchor_of(head: Head) -> Anchor | None:
@@ -51,11 +52,13 @@ def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
     if found == given:
         return given.revision
     where = "Take anchors from head, log() or a report of this same file."
-    if found is None:
-        last = anchor(beliefs, head)
+    last = anchor(beliefs, head)
+    if last is None or given.revision > last.revision:
         raise NoSuchAnchor(
             f"{given} is ahead of the head ({last or 'no commit yet'}).", hint=where, ids=(given,)
         )
+    if found is None or found.revision != given.revision:
+        raise NoSuchAnchor(f"{given} is no commit of this memory.", hint=where, ids=(given,))
     raise NoSuchAnchor(
         f"{given} is of another history: here revision {given.revision} is {found}.",
         hint=where,

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from tms import history, timeline
-from tms.answers import BelievedDuring, Period, Periods, Span
+from tms.answers import BelievedDuring, Period, Periods
 from tms.paging import Paged
 from tms.reading import check_limit
-from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
-from tms.store import Beliefs, Cone, Connection, Grounds, Named, Turns, Windows
+from tms.refs import JUSTIFICATION, Ref, ref_of
+from tms.store import Beliefs, Cone, Connection, Named, Turns, Windows
 
 
 class Lasting(Paged):
@@ -111,19 +111,19 @@ def _believed_during(
         conditions, changes = 1, [*_signed(turns.of_node(named.key))]
     found = timeline.during(changes, conditions)
     kept = list(islice(found, limit))
-    commits = Grounds(connection, at).commits(
-        revision for span in kept for revision in span if revision is not None
-    )
-    anchors = {revision: Anchor.kept(revision, row.at) for revision, row in commits.items()}
     beliefs = Beliefs(connection)
-    return BelievedDuring(
-        ref=ref,
-        at=history.anchor(beliefs, at),
-        spans=tuple(
-            Span(since=anchors[since], until=None if until is None else anchors[until])
-            for since, until in kept
-        ),
-        truncated=next(found, None) is not None or beliefs.baseline > 0,
+    ends = {revision for span in kept for revision in span if revision is not None}
+    anchors = {revision: history.anchor(beliefs, revision) for revision in ends}
+    return BelievedDuring.model_validate(
+        {
+            "ref": ref,
+            "at": history.anchor(beliefs, at),
+            "spans": [
+                {"since": anchors[since], "until": None if until is None else anchors[until]}
+                for since, until in kept
+            ],
+            "truncated": next(found, None) is not None or beliefs.baseline > 0,
+        }
     )
 
 

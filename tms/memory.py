@@ -13,6 +13,7 @@ from tms.clock import (
     instant,
     told,
 )
+from tms.content import check_text
 from tms.errors import InvalidArgument
 from tms.refs import Anchor
 from tms.store import open_file
@@ -23,6 +24,7 @@ from tms.view import View
 def open(
     path: str | PathLike[str],
     *,
+    scope: str | None = None,
     clock: Clock | None = None,
     read_only: bool = False,
     create: bool = True,
@@ -33,6 +35,9 @@ def open(
 
     Args:
         path: the file, or ``":memory:"`` for one that is never written to disk.
+        scope: as whom. A scope sees what it wrote itself and what is shared, and writes its own;
+            what others wrote is unknown to it. ``""``, or None if the file is not strict, is the
+            shared scope. Any text, compared exactly.
         clock: where the time of a commit comes from, a callable that returns an aware
             ``datetime``; the machine's clock by default.
         read_only: never write to the file.
@@ -50,6 +55,7 @@ def open(
         NoSuchFile: there is no file and ``create`` is false.
         NotATMSFile: the file is not ours; it was not touched.
         SchemaTooNew: it was written by a newer tms.
+        ScopeRequired: the file is strict, and ``scope`` is None; see ``require_scope``.
         Busy: another writer held the file for longer than ``timeout``.
 
     Cost: does not grow with the file.
@@ -58,6 +64,7 @@ def open(
         raise InvalidArgument(f"timeout is {timeout!r}.", hint="Give seconds, 0 or more.")
     if synchronous not in ("normal", "full"):
         raise InvalidArgument(f"synchronous is {synchronous!r}.", hint='Give "normal" or "full".')
+    check_text("scope", scope, InvalidArgument)
     told_by = checked(clock)
     connection = open_file(
         path,
@@ -65,6 +72,7 @@ def open(
         read_only=read_only,
         timeout=timeout,
         full=synchronous == "full",
+        scope=scope,
     )
     memory = Memory(connection, told_by)
     try:
@@ -96,7 +104,8 @@ class Memory(Verbs):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<tms memory {self._connection.path}>"
+        scope = f" as {self.scope!r}" if self.scope else ""
+        return f"<tms memory {self._connection.path}{scope}>"
 
     def close(self) -> None:
         """Close the file. An open batch is dropped."""
@@ -151,7 +160,10 @@ class Memory(Verbs):
         moment = None if valid is None else instant(valid)
         with self._connection.snapshot():
             head = self._recorded()
-            at = head if recorded is None else history.revision_of(self._beliefs, recorded, head)
+            if recorded is None:
+                at = self._beliefs.seen(head)
+            else:
+                at = history.revision_of(self._beliefs, recorded, head)
             return View(self._connection, at, moment)
 
     def anchor_at(self, moment: datetime | str) -> Anchor | None:
@@ -173,7 +185,8 @@ class Memory(Verbs):
         last = given - given % MILLI + MILLI - 1  # to the end of its millisecond
         with self._connection.snapshot():
             beliefs, head = self._beliefs, self._recorded()
-            revision = beliefs.revision_at(last, head)
-            if revision < beliefs.baseline:
+            revision = beliefs.seen(beliefs.revision_at(last, head))
+            time = beliefs.instant(revision)
+            if revision < beliefs.baseline or (time is not None and time > last):
                 raise history.forgotten(beliefs, told(given))
             return history.anchor(beliefs, revision)

@@ -27,6 +27,10 @@ def _more(before: str, items: Sized, most: int | None) -> str:
     return f"{before}{rest:,} more" if rest > 0 else ""
 
 
+def _owner(scope: str) -> list[str]:
+    return [f"  scope      {scope}"] if scope else []
+
+
 def _window(valid_from: datetime | None, valid_to: datetime | None) -> list[str]:
     told = period(valid_from, valid_to)
     return [f"  valid      {told}"] if told else []
@@ -72,6 +76,7 @@ class Node(Model):
         redacted: that version was redacted, so its content is None.
         support: id of the justification an IN fact rests on.
         declared: the commit that declared it.
+        scope: who owns it; empty for what is shared.
     """
 
     ref: Ref
@@ -85,6 +90,7 @@ class Node(Model):
     redacted: bool = False
     support: str | None
     declared: Anchor
+    scope: str = ""
 
     def __str__(self) -> str:
         lines = [f"{self.ref}  {self.role}, {self.status}{', retracted' * self.retracted}"]
@@ -97,6 +103,7 @@ class Node(Model):
             lines.append(f"  content    redacted  (version {self.version})")
         lines += _window(self.valid_from, self.valid_to)
         lines.append(f"  declared   {self.declared}")
+        lines += _owner(self.scope)
         return _lines(lines)
 
 
@@ -112,6 +119,7 @@ class Justification(Model):
         derives: what it concludes.
         rule: what it was drawn by (Doyle's informant).
         declared: the commit that declared it.
+        scope: who owns it; empty for what is shared.
     """
 
     ref: Ref
@@ -123,6 +131,7 @@ class Justification(Model):
     derives: tuple[Ref, ...]
     rule: str | None
     declared: Anchor
+    scope: str = ""
 
     def __str__(self) -> str:
         fires = "fires" if self.status is Status.IN else "does not fire"
@@ -133,6 +142,7 @@ class Justification(Model):
         lines.append(f"  derives    {', '.join(self.derives)}")
         lines += _window(self.valid_from, self.valid_to)
         lines.append(f"  declared   {self.declared}")
+        lines += _owner(self.scope)
         return _lines(lines)
 
 

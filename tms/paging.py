@@ -76,7 +76,7 @@ class Paged(Reader):
         """
         cursors.check_limit(limit)
         with self._connection.snapshot():
-            question = Question("log", since, self._viewed, (int,))
+            question = Question("log", since, self._viewed, self.scope, (int,))
             walk = self._go_on(question, after)
             if walk.last is None and since is not None:
                 start = history.revision_of(self._beliefs, since, walk.revision)
@@ -110,7 +110,7 @@ class Paged(Reader):
         cursors.check_limit(limit)
         with self._connection.snapshot():
             asked = ref_of(ref)
-            question = Question("history", asked, self._viewed, (int, int, int))
+            question = Question("history", asked, self._viewed, self.scope, (int, int, int))
             walk = self._go_on(question, after)
             named = self._named(asked, walk.revision)
             last = history.BIRTH if walk.last is None else history.Moment(*walk.last)
@@ -141,7 +141,9 @@ class Paged(Reader):
         """
         cursors.check_limit(limit)
         with self._connection.snapshot():
-            question = Question("report", str(anchor), self._viewed, (int, int, int, int, int))
+            question = Question(
+                "report", str(anchor), self._viewed, self.scope, (int, int, int, int, int)
+            )
             walk = self._go_on(question, after)
             revision = history.revision_of(self._beliefs, anchor, walk.revision)
             history.check_told(self._beliefs, revision)

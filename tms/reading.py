@@ -65,15 +65,20 @@ class Reader:
         self._connection.lay(None)
         return self._revision()
 
+    @property
+    def scope(self) -> str:
+        """As which scope this reads; empty for the shared one."""
+        return self._connection.scope
+
     def _unknown(self) -> str:
         return "Check the spelling, or declare it first: memory.source(...) or memory.fact(...)."
 
     def _named(self, ref: Ref, at: int) -> Named:
         if ref.kind == JUSTIFICATION:
-            found = self._record.justification(ref.id)
+            found = self._record.justification(ref.id, at)
         else:
-            found = self._record.node(ref.kind, ref.id)
-        if found is not None and found.revision <= at:
+            found = self._record.node(ref.kind, ref.id, at)
+        if found is not None:
             return found
         if ref.kind == JUSTIFICATION:
             raise NoSuchJustification(
@@ -137,6 +142,7 @@ class Reader:
                 valid_from=history.opened(window.start),
                 valid_to=history.opened(window.end),
                 rule=beliefs.rule(key),
+                scope=self.scope if named.scope else "",
                 declared=declared,
             )
 
@@ -155,6 +161,7 @@ class Reader:
                 "valid_from": history.opened(row.valid_from),
                 "valid_to": history.opened(row.valid_to),
                 "declared": Anchor.kept(row.revision, row.at),
+                "scope": row.scope,
             }
         )
 
@@ -178,14 +185,14 @@ class Reader:
         return self._walk(pinned, kind)
 
     def _walk(self, pinned: tuple[int, int | None], kind: str | None) -> Iterator[Ref]:
-        after: tuple[str, str] | None = None
+        after: tuple[str, str, int] | None = None
         kept = Ref.kept
         while True:
             with self._connection.snapshot():
                 revision, _ = self._look(pinned)
                 rows = self._beliefs.holding(revision, kind, after, LARGEST_PAGE)
-            for row in rows:
-                yield kept(*row)
+            for of_kind, id, _ in rows:
+                yield kept(of_kind, id)
             if len(rows) < LARGEST_PAGE:
                 return
             after = rows[-1]
@@ -194,6 +201,9 @@ class Reader:
         self, kind: str | None = None, limit: int = LARGEST_PAGE, *, after: str | None = None
     ) -> "Page[Node]":
         """Return a page of all sources and facts on record, IN or OUT, by (kind, id).
+
+        Where the own scope and the shared one have a node of the same ref, both are in it, the
+        shared one first.
 
         The pages of one scan all show the commit and the instant at which it began, whatever is
         written, begins or expires meanwhile.
@@ -213,13 +223,14 @@ class Reader:
         check_kind(kind)
         cursors.check_limit(limit)
         with self._connection.snapshot():
-            question = Question("scan", kind, self._viewed, (str, str))
+            question = Question("scan", kind, self._viewed, self.scope, (str, str, int))
             walk = self._go_on(question, after, valid=True)
             rows = self._beliefs.nodes(walk.revision, kind, walk.last, limit + 1)
             items = tuple(self._node(row) for row in rows[:limit])
             cursor = None
             if len(rows) > limit:
-                cursor = self._cursor(question, walk, (items[-1].ref.kind, items[-1].ref.id))
+                last = rows[limit - 1]
+                cursor = self._cursor(question, walk, (last.kind, last.id, last.own))
         return Page[Node](items=items, next_cursor=cursor)
 
     def _go_on(self, question: Question, after: str | None, *, valid: bool = False) -> Walk:
@@ -232,6 +243,7 @@ class Reader:
         """
         if after is None:
             revision, instant = self._look() if valid else (self._recorded(), None)
+            revision = self._beliefs.seen(revision)
             return Walk(revision, self._instant() if self._viewed else instant, None)
         anchor, instant, last = cursors.read(after, question)
         head, revision = self._recorded(), anchor.revision

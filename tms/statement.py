@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Set
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, Window
@@ -45,7 +46,7 @@ def statement(
 
     Raises:
         InvalidJustification: no conclusions, a conclusion among the premises, a justification in
-            either place, a rule or an id that cannot be kept, an id that lies about its hash.
+            either place, a rule or an id that cannot be kept.
     """
     check_text("rule", rule, InvalidJustification)
     check_text("id", id, InvalidJustification, empty=False)
@@ -67,14 +68,32 @@ def statement(
             if ref.startswith(_PREFIX):
                 raise InvalidJustification(f"{ref} cannot be a {place}.", hint=who, ids=(ref,))
     digest = _digest(conclusions, premises, rule, window)
-    hexed = digest.hex()
+    return Statement(
+        conclusions, premises, rule, window, None if id == digest.hex() else id, digest
+    )
+
+
+def identified(said: Statement, shared: Set[Ref]) -> Statement:
+    """Give a justification of a scope the digest it has there, and check its id against that.
+
+    Args:
+        said: the justification.
+        shared: those of its premises that are not of its scope, but shared.
+
+    Raises:
+        InvalidJustification: an id that lies about its hash.
+    """
+    if shared:
+        digest = _digest(said.conclusions, said.premises, said.rule, said.window, shared)
+        said = said._replace(digest=digest)
+    id, hexed = said.name, said.digest.hex()
     if id is not None and id != hexed and is_digest(id):
         raise InvalidJustification(
             f"the id {id} looks like a content hash, but this justification's is {hexed}.",
             hint="Give no id, or one that is not 32 hex digits.",
             ids=(id,),
         )
-    return Statement(conclusions, premises, rule, window, None if id == hexed else id, digest)
+    return said._replace(name=None) if id == hexed else said
 
 
 def check_premises(premises: list[Ref], conclusions: list[Ref]) -> None:
@@ -91,19 +110,29 @@ def check_premises(premises: list[Ref], conclusions: list[Ref]) -> None:
         )
 
 
-def _digest(conclusions: list[Ref], premises: list[Ref], rule: str | None, window: Window) -> bytes:
+def _digest(
+    conclusions: list[Ref],
+    premises: list[Ref],
+    rule: str | None,
+    window: Window,
+    shared: Set[Ref] = frozenset(),
+) -> bytes:
     """Hash the JSON ``[[premises], [conclusions], rule]``, both lists sorted as text.
 
-    If it does not hold always, ``[valid_from, valid_to]`` in microseconds is a fourth item.
+    If it does not hold always, ``[valid_from, valid_to]`` in microseconds is a fourth item. In
+    a justification of another scope a shared premise stands in a list of its own: ``["kind:id"]``.
     """
     ruled = "null" if rule is None else _quoted(rule)
     held = "" if window == ALWAYS else f", {json.dumps(window)}"
-    said = f"[[{_listed(premises)}], [{_listed(conclusions)}], {ruled}{held}]"
+    said = f"[[{_listed(premises, shared)}], [{_listed(conclusions)}], {ruled}{held}]"
     return hashlib.blake2b(said.encode(), digest_size=16).digest()
 
 
-def _listed(refs: list[Ref]) -> str:
-    return ", ".join(map(_quoted, refs if len(refs) == 1 else sorted(refs, key=str)))
+def _listed(refs: list[Ref], shared: Set[Ref] = frozenset()) -> str:
+    ordered = refs if len(refs) == 1 else sorted(refs, key=str)
+    if not shared:
+        return ", ".join(map(_quoted, ordered))
+    return ", ".join(f"[{_quoted(ref)}]" if ref in shared else _quoted(ref) for ref in ordered)
 
 
 _quoted = json.encoder.encode_basestring

@@ -12,7 +12,7 @@ from tms.clock import MILLI, Clock
 from tms.content import check_text
 from tms.errors import InvalidArgument, Misuse
 from tms.models import Verification
-from tms.store import Audit, Connection, versions
+from tms.store import Audit, Connection, be_strict, versions
 from tms.verification import verify
 
 Done = TypeVar("Done")
@@ -41,14 +41,14 @@ class Upkeep(Questions):
 
         Raises:
             InvalidArgument: ``revisions`` is not 1 or more.
-            Misuse: a batch is open.
+            Misuse: a batch is open, or this is a scope of the file, not all of it.
 
         Cost: grows with the file, times the revisions compared.
         """
         counted = isinstance(revisions, int) and not isinstance(revisions, bool)
         if revisions is not None and (not counted or revisions < 1):
             raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
-        self._alone()
+        self._whole("verify")
         with self._connection.snapshot():
             return verify(self._audit, revisions)
 
@@ -57,10 +57,11 @@ class Upkeep(Questions):
 
         Raises:
             CorruptStore: the record itself does not hold.
-            Misuse: a batch is open.
+            Misuse: a batch is open, or this is a scope of the file, not all of it.
 
         Cost: grows with the file.
         """
+        self._whole("rebuild")
         self._write(self._audit.rebuild)
 
     def mend(self) -> None:
@@ -105,13 +106,13 @@ class Upkeep(Questions):
             ContentConflict: there is something at the path.
             NoSuchFile: there is no folder to make the file in.
             StoreFailed: the disk refused.
-            Misuse: a batch is open.
+            Misuse: a batch is open, or this is a scope of the file, not all of it.
 
         Cost: grows with the file. It is one read: others go on writing.
         """
         check_text("reason", reason)
         check_text("by", by)
-        self._alone()
+        self._whole("prune")
         now = self._writer.now() // MILLI
         target = None if path is None else new_path(path)
         with self._connection.snapshot():
@@ -130,6 +131,15 @@ class Upkeep(Questions):
             self._connection.rollback()
             raise
         return done
+
+    def _whole(self, operation: str) -> None:
+        """Check that what is about the whole file is not asked for as one scope, or in a batch."""
+        if self.scope:
+            raise Misuse(
+                f"{operation} is about the whole file, with what all scopes wrote.",
+                hint='Open the file with scope="" for it.',
+            )
+        self._alone()
 
     def _alone(self) -> None:
         self._writer.heal()
@@ -153,15 +163,36 @@ class Upkeep(Questions):
             ContentConflict: something is there.
             NoSuchFile: there is no such folder.
             StoreFailed: the disk refused; nothing was left.
-            Misuse: a batch is open.
+            Misuse: a batch is open, or this is a scope of the file, not all of it.
 
         Cost: grows with the file. A writer is never held up; a commit made meanwhile by another
         process makes the copy begin anew.
         """
         name = new_path(path)
-        self._alone()
+        self._whole("backup")
         with self._connection.translated():
             return keeping.backup(self._connection, name)
+
+    def require_scope(self, *, required: bool = True) -> None:
+        """Mark the file strict: from now on ``tms.open`` refuses it unless it is told a scope.
+
+        It guards against a forgotten scope, with which things would go to all. It is no commit, and
+        handles that are open stay open.
+
+        Args:
+            required: False takes the mark away.
+
+        Raises:
+            InvalidArgument: it is neither True nor False.
+            Misuse: a batch is open, or this is a scope of the file, not all of it.
+            Busy, ReadOnly: the file cannot be written.
+
+        Cost: one small transaction.
+        """
+        if not isinstance(required, bool):
+            raise InvalidArgument(f"required is {required!r:.80}.", hint="Give True or False.")
+        self._whole("require_scope")
+        self._write(lambda: be_strict(self._connection, strict=required))
 
     def doctor(self) -> Health:
         """Say how the file and the SQLite in use fare: damage, settings, log, disk, known bugs.
@@ -172,11 +203,11 @@ class Upkeep(Questions):
             The health: truthy when there is nothing to mend, else with findings.
 
         Raises:
-            Misuse: a batch is open.
+            Misuse: a batch is open, or this is a scope of the file, not all of it.
 
         Cost: grows with the file, once.
         """
-        self._alone()
+        self._whole("doctor")
         with self._connection.snapshot():
             return keeping.doctor(self._connection, self._audit.complaints())
 
@@ -186,18 +217,21 @@ class Upkeep(Questions):
             sizes = self._audit.sizes(self._at())
             head, overlay = self._record.head(), self._connection.overlay
             format, sqlite = versions()
+            believed = self._beliefs.believed(head.revision)
+            if overlay is not None:
+                believed += overlay.gained
             return Stats(
                 head=history.anchor(self._beliefs, head.revision),
                 sources=sizes.sources,
                 facts=sizes.facts,
                 justifications=sizes.justifications,
-                believed=head.believed + (0 if overlay is None else overlay.gained),
+                believed=believed,
                 retracted=sizes.off,
                 consumers=sizes.consumers,
-                bytes=sizes.bytes,
+                bytes=None if self.scope else sizes.bytes,
                 format=format,
                 sqlite=sqlite,
-                pruned=retention.pruned(self._connection),
+                pruned=() if self.scope else retention.pruned(self._connection),
             )
 
 

@@ -332,16 +332,19 @@ class Verbs(Feed):
                 progress(read)
             new = {role: count - start[role] for role, count in draft.counts.items()}
             turned = draft.turned - turned
-        head = draft.head if batch.changed else draft.base
+        ends = (draft.base.revision, (draft if batch.changed else draft.base).revision)
+        with self._connection.snapshot():
+            anchors = [history.anchor(self._beliefs, revision) for revision in ends]
+            believed = [self._beliefs.believed(revision) for revision in ends]
         return Loaded(
             changed=batch.changed,
-            before=history.anchor_of(draft.base),
-            after=history.anchor_of(head),
+            before=anchors[0],
+            after=anchors[1],
             rows=read,
             sources=new["source"],
             facts=new["fact"],
             justifications=new[JUSTIFICATION],
             switched=turned,
-            believed_before=draft.base.believed,
-            believed_after=head.believed,
+            believed_before=believed[0],
+            believed_after=believed[1],
         )

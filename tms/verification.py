@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 
 from tms.clock import MILLI, Window, written
 from tms.models import Finding, Verification
+from tms.ownership import Made, Ownership
 from tms.refs import JUSTIFICATION
 from tms.relabelling import Graph, Said, by_revision, grouped
 from tms.store import Audit
@@ -96,26 +97,38 @@ class _File:
         self._pruned = list(audit.rows("pruned"))
         self.baseline = max((row[1] for row in self._pruned), default=0)
         self._nodes = {
-            key: (kind, id, role, revision) for key, kind, id, role, revision in audit.rows("node")
+            key: (kind, id, role, revision)
+            for key, kind, id, role, revision, _ in audit.rows("node")
         }
         self._premises = grouped(audit.rows("premise"))
         self._derives = grouped(audit.rows("derive"))
         self._justifications = {
             key: Said(key, revision, self._premises.get(key, ()), self._derives.get(key, ()))
-            for key, revision, _, _ in audit.rows("justification")
+            for key, revision, _, _, _ in audit.rows("justification")
         }
+        self._owners = {row[0]: row[-1] for row in audit.rows("node")}
+        self._owners |= {row[0]: row[-1] for row in audit.rows("justification")}
         self._graph = Graph(self._nodes, self._justifications)
         self._switches = list(audit.rows("switch"))
         self._transitions = list(audit.rows("transition"))
         self._validity: dict[int, list[tuple[int, Window]]] = {}
         for revision, target, start, end in audit.rows("validity"):
             self._validity.setdefault(target, []).append((revision, Window(start, end)))
+        self._made = [
+            Made(revision, at * MILLI + micro, scope)
+            for revision, at, _, _, micro, scope in self._commits
+        ]
+        self._ownership = Ownership(self._owners, self._made, self.baseline)
 
     def _name(self, key: int) -> str:
         node = self._nodes.get(key)
-        if node is not None:
-            return f"{node[0]}:{node[1]}"
+        if node is not None and not self._owners[key]:
+            return self._ref(key)
         return f"justification {key}" if key in self._justifications else f"key {key}"
+
+    def _ref(self, key: int) -> str:
+        node = self._nodes.get(key)
+        return f"key {key}" if node is None else f"{node[0]}:{node[1]}"
 
     # ------------------------------------------------------------ the rows
 
@@ -135,7 +148,7 @@ class _File:
         self._check_pruned(len(kept))
         wrong = [
             f"revision {this[0]} at {_when(this[1]) or this[1]}"
-            for last, this in pairwise([(0, _ALWAYS, 0, 0, 0), *commits])
+            for last, this in pairwise([(0, _ALWAYS, 0, 0, 0, 0), *commits])
             if (this[1], this[4]) < (last[1], last[4]) or _when(this[1]) is None
         ]
         add("time", "the time of a commit goes back, or is in no calendar", wrong)
@@ -165,7 +178,7 @@ class _File:
     def _check_keys(self) -> None:
         ranges = {0: (0, 0)}
         last = 0
-        for revision, _, last_key, _, _ in self._commits:
+        for revision, _, last_key, _, _, _ in self._commits:
             ranges[revision] = (last, last_key)
             last = last_key
         declared = [(key, node[3]) for key, node in self._nodes.items()]
@@ -222,7 +235,9 @@ class _File:
 
     def check_justifications(self) -> None:
         add, nodes = self._findings.add, self._nodes
-        said = {key: (digest, rule) for key, _, digest, rule in self._audit.rows("justification")}
+        said = {
+            key: (digest, rule) for key, _, digest, rule, _ in self._audit.rows("justification")
+        }
         items = self._justifications.values()
         add(
             "derives",
@@ -244,6 +259,11 @@ class _File:
             [self._name(item.key) for item in items if set(item.premises) & set(item.conclusions)],
         )
         add(
+            "scope",
+            "a justification joins what its scope may not join",
+            [self._name(key) for key in self._ownership.reaching(self._justifications)],
+        )
+        add(
             "digest",
             "a justification does not say what its digest says",
             [
@@ -254,8 +274,12 @@ class _File:
         )
 
     def _digest(self, item: Said, rule: str | None) -> bytes:
-        premises = sorted(self._name(key) for key in item.premises)
-        conclusions = sorted(self._name(key) for key in item.conclusions)
+        own = self._owners[item.key]
+        premises: list[object] = [
+            ref if self._owners.get(key) == own else [ref]
+            for ref, key in sorted((self._ref(key), key) for key in item.premises)
+        ]
+        conclusions = sorted(self._ref(key) for key in item.conclusions)
         said: list[object] = [premises, conclusions, rule]
         if item.key in self._validity:  # of a justification, it never changes
             said.append(self._validity[item.key][0][1])
@@ -294,34 +318,46 @@ class _File:
         wanted = set(compared)
         turned = by_revision(self._switches)
         moved = by_revision(self._transitions)
+        passed = self._ownership.passed(self._validity)
+        concerns: dict[int, dict[int, int]] = {}
+        for scope, revision, believed in self._audit.rows("concern"):
+            concerns.setdefault(revision, {})[scope] = believed
         off: set[int] = set()
         held: dict[int, int | None] = {}
+        facts = 0
         seen: set[int] = set()
         alternation: list[str] = []
         counts: list[str] = []
+        foreign: list[str] = []
         wrong: list[str] = []
         unfounded: list[str] = []
-        for revision, at, _, believed, micro in self._commits:
+        for made, (revision, _, _, believed, _, _) in zip(self._made, self._commits, strict=True):
+            concerned = passed.get(revision, set())
             for _, target, state in turned.get(revision, ()):
                 (off.discard if state else off.add)(target)
             for _, node, change, support in moved.get(revision, ()):
                 where = f"{self._name(node)} at revision {revision}"
                 known = revision > self.baseline or node in seen
                 seen.add(node)
+                concerned.add(self._owners.get(node, made.scope))
                 if known and (
                     (node in held) != (change != 1) or (change == 2 and held[node] == support)
                 ):
                     alternation.append(where)
-                if change == 0:
-                    held.pop(node, None)
-                else:
+                before = held.pop(node, None)
+                if change != 0:
                     held[node] = support
+                gained = (held.get(node) is not None) - (before is not None)
+                facts += gained
+                self._ownership.count(node, gained)
             if revision < self.baseline:
                 continue
-            if sum(support is not None for support in held.values()) != believed:
+            if facts != believed:
                 counts.append(f"revision {revision}")
+            if self._ownership.wrong(made, concerned, concerns):
+                foreign.append(f"revision {revision}")
             if revision in wanted:
-                idle = off | self._outside(revision, at * MILLI + micro)
+                idle = off | self._outside(revision, made.instant)
                 expected = self._graph.fixpoint(revision, idle)
                 wrong += [
                     f"{self._name(node)} at revision {revision}"
@@ -334,6 +370,7 @@ class _File:
         add = self._findings.add
         add("alternation", "a belief changes to what it was", alternation)
         add("believed", "the count of believed facts is off", counts)
+        add("scope", "a commit is not told to the scopes that it is of", foreign)
         add("label", "a label is not what the record supports", wrong)
         add("support", "a fact rests on support that does not hold it up", unfounded)
 
@@ -356,8 +393,7 @@ class _File:
         state = {target: state for _, target, state in self._switches}
         idle = {target for target, on in state.items() if not on}
         if self._commits:
-            last = self._commits[-1]
-            idle |= self._outside(last[0], last[1] * MILLI + last[4])
+            idle |= self._outside(self._made[-1].revision, self._made[-1].instant)
         labels = {node: (rank, support) for node, rank, support in self._audit.rows("cache_label")}
         wrong = [
             self._name(node)

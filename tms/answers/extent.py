@@ -54,11 +54,11 @@ class Stats(Model):
         believed: how many facts are IN.
         retracted: how many switches are off.
         consumers: how many subscriptions have acknowledged something.
-        bytes: size of the file.
+        bytes: size of the file; None of a scope, as others are in the file too.
         format: version of the file format.
         sqlite: version of SQLite in use.
         pruned: each time that the file was pruned, oldest first. It can be asked from the last
-            ``before`` on.
+            ``before`` on. Not told to a scope.
     """
 
     head: Anchor | None
@@ -68,7 +68,7 @@ class Stats(Model):
     believed: int
     retracted: int
     consumers: int
-    bytes: int
+    bytes: int | None
     format: int
     sqlite: str
     pruned: tuple[Pruned, ...] = ()
@@ -82,7 +82,7 @@ class Stats(Model):
                 f"justifications  {self.justifications:,}",
                 f"retracted       {self.retracted:,}",
                 f"consumers       {self.consumers:,}",
-                f"size            {self.bytes:,} bytes",
+                *([] if self.bytes is None else [f"size            {self.bytes:,} bytes"]),
                 f"format          {self.format}  (SQLite {self.sqlite})",
                 *map(str, self.pruned),
             ]

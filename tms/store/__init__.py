@@ -14,14 +14,15 @@ from tms.store.adjacency import Adjacency
 from tms.store.around import Around, Passed
 from tms.store.audit import Audit, versions
 from tms.store.baseline import LeftOut, left_out
-from tms.store.beliefs import Beliefs, CommitRow, NodeRow
+from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
+from tms.store.commits import CommitRow
 from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
 from tms.store.consumers import Consumers
 from tms.store.copying import back_up
-from tms.store.file import open_file
+from tms.store.file import be_strict, open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.health import Condition, condition
 from tms.store.imagined import Imagined
@@ -73,6 +74,7 @@ __all__ = [
     "Turns",
     "Windows",
     "back_up",
+    "be_strict",
     "condition",
     "left_out",
     "open_file",

@@ -13,6 +13,10 @@ from tms.store.fragments import is_in, support, works
 from tms.store.network import AHEAD, WIDE, Relation, ways
 from tms.store.record import Head
 
+_SEEN = (
+    "(SELECT scope FROM justification AS s WHERE s.justification = p.justification) IN temp.mine"
+)
+
 Label = tuple[int, int | None]
 Row = tuple[Any, ...]
 
@@ -44,6 +48,8 @@ class Adjacency:
         rank, support = _labels(str(head.revision), cached=cached)
         off = _off(str(head.revision), cached=cached)
         known = f"p.justification <= {head.last_key}"
+        (several,) = execute("SELECT max(scope) > 0 FROM scope").fetchone()
+        seen = f" AND {_SEEN}" if several else ""
 
         def relation(statement: str) -> Relation:
             return Relation(execute, ways(statement), wide, ahead)
@@ -55,7 +61,7 @@ class Adjacency:
         self._uses = relation(
             f"SELECT p.node, p.justification, {off('p.justification')}"
             " FROM {from} premise AS p INDEXED BY premise_by_node {on} p.node {keys}"
-            f" {{and}} {known}"
+            f" {{and}} {known}{seen}"
         )
         self._premises = relation(
             f"SELECT p.justification, p.node, {rank('p.node')}"

@@ -6,16 +6,22 @@ from typing import Any, NamedTuple
 from tms.store.connection import Connection
 from tms.store.fragments import IDENTITY, fires, is_inside, is_on
 
+_SEEN = (
+    "(SELECT scope FROM justification AS s WHERE s.justification = {}.justification) IN temp.mine"
+)
+
 
 def _edges(table: str, start: str, end: str) -> str:
     """Return SQL for the edges from some keys, for each key one more than ``:most`` of them."""
     index = f"INDEXED BY {table}_by_node" if start == "node" else ""
+    # what is shared is used by all scopes; the other ways lead only to what is seen
+    seen = f"AND {_SEEN}" if (table, start) == ("premise", "node") else ""
     return f"""
     SELECT x.{start}, x.{end}
     FROM json_each(:keys) AS e CROSS JOIN {table} AS x {index} ON x.{start} = e.value
     WHERE x.{end} <= ifnull(
         (SELECT y.{end} FROM {table} AS y {index} WHERE y.{start} = e.value AND y.{end} <= :last
-            ORDER BY y.{end} LIMIT 1 OFFSET :most), :last)
+            {seen.format("y")} ORDER BY y.{end} LIMIT 1 OFFSET :most), :last) {seen.format("x")}
     ORDER BY e.key, x.{end}
     """
 

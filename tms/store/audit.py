@@ -16,10 +16,12 @@ _OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT 
 
 
 COLUMNS = {
-    "commits": ("revision", "at", "last_key", "believed", "micro"),
-    "node": ("node", "kind", "id", "role", "revision"),
+    "scope": ("scope", "revision"),
+    "commits": ("revision", "at", "last_key", "believed", "micro", "scope"),
+    "concern": ("scope", "revision", "believed"),
+    "node": ("node", "kind", "id", "role", "revision", "scope"),
     "content": ("node", "version", "revision", "content"),
-    "justification": ("justification", "revision", "digest", "rule"),
+    "justification": ("justification", "revision", "digest", "rule", "scope"),
     "premise": ("justification", "node"),
     "derive": ("justification", "node"),
     "switch": ("revision", "target", "state"),
@@ -34,6 +36,7 @@ COLUMNS = {
 """What ``Audit.rows`` yields of each table, its key first."""
 
 _OF_COMMITS = (
+    "concern",
     "node",
     "content",
     "justification",
@@ -181,18 +184,25 @@ class Audit:
         values = {"at": at}
         roles = dict(
             self._sql.execute(
-                "SELECT role, count(*) FROM node WHERE revision <= :at GROUP BY role", values
+                "SELECT role, count(*) FROM node WHERE revision <= :at AND scope IN temp.mine"
+                " GROUP BY role",
+                values,
             ).fetchall()
         )
         (justifications,) = self._sql.execute(
-            "SELECT count(*) FROM justification WHERE revision <= :at", values
+            "SELECT count(*) FROM justification WHERE revision <= :at AND scope IN temp.mine",
+            values,
         ).fetchone()
         (off,) = self._sql.execute(
             "SELECT count(*) FROM switch AS s WHERE s.state = 0 AND s.revision ="
-            " (SELECT max(revision) FROM switch WHERE target = s.target AND revision <= :at)",
+            " (SELECT max(revision) FROM switch WHERE target = s.target AND revision <= :at)"
+            " AND ifnull((SELECT scope FROM node WHERE node = s.target),"
+            " (SELECT scope FROM justification WHERE justification = s.target)) IN temp.mine",
             values,
         ).fetchone()
-        (consumers,) = self._sql.execute("SELECT count(*) FROM consumer").fetchone()
+        (consumers,) = self._sql.execute(
+            "SELECT count(*) FROM consumer WHERE scope = ?", (self._connection.scope,)
+        ).fetchone()
         (pages,) = self._sql.execute("PRAGMA page_count").fetchone()
         (size,) = self._sql.execute("PRAGMA page_size").fetchone()
         return Sizes(

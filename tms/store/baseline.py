@@ -15,6 +15,7 @@ KEPT = {
     "switch": f"({_NEWEST.format('switch', 'target')}) AND (k.revision > :baseline OR k.state = 0)",
     "validity": _NEWEST.format("validity", "target"),
     "transition": _NEWEST.format("transition INDEXED BY transition_by_node", "node"),
+    "concern": _NEWEST.format("concern", "scope"),
 }
 """Of what has a newer row at the baseline, the newest row; a switch that is on needs none."""
 

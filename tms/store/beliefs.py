@@ -1,11 +1,16 @@
 """What was believed at a revision, and what a commit did: read from the record alone."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from tms.store.connection import Connection
+from tms.store.commits import Commits
+from tms.store.connection import SHARED
 from tms.store.fragments import IDENTITY, fires, is_in, is_inside, is_on, support
-from tms.store.record import SHARED, Head
+
+Place = tuple[str, str, int]
+"""Kind, id, and 0 for what is shared, 1 for what is of the own scope."""
+
+Row = TypeVar("Row")
 
 _SURVIVED = f"""
 WITH stopped (justification) AS MATERIALIZED (
@@ -27,7 +32,7 @@ SELECT d.node, {IDENTITY}
 FROM stopped AS l
 CROSS JOIN justification AS j ON j.justification = l.justification
 CROSS JOIN derive AS d ON d.justification = l.justification
-WHERE j.revision < :at
+WHERE j.revision < :at AND j.scope IN temp.mine
     AND (
         SELECT CASE WHEN t.revision = :at THEN t.change = 2 ELSE t.change > 0 END
         FROM transition AS t WHERE t.node = d.node AND t.revision <= :at
@@ -59,18 +64,12 @@ SELECT n.kind, n.id, n.role, n.revision, c.at,
         ORDER BY v.version DESC LIMIT 1),
     (SELECT {IDENTITY} FROM justification AS j
         WHERE j.justification = {support(node="n.node", at=":at")}),
-    {_BOUND.format("valid_from")}, {_BOUND.format("valid_to")}
+    {_BOUND.format("valid_from")}, {_BOUND.format("valid_to")},
+    (SELECT name FROM scope AS s WHERE s.scope = n.scope), n.scope > 0
 FROM node AS n JOIN commits AS c ON c.revision = n.revision
 """
 
 _IS_IN = f"SELECT {is_in(':node', ':at')}"
-
-_COMMIT = 'SELECT revision, at, op, reason, "by", believed, micro FROM commits'
-
-_MOVED = """
-SELECT count(*) FROM transition AS t CROSS JOIN node AS n ON n.node = t.node
-WHERE t.revision = ? AND t.change = ? AND n.role = 'fact'
-"""
 
 
 class NodeRow(NamedTuple):
@@ -88,31 +87,12 @@ class NodeRow(NamedTuple):
     support: str | None
     valid_from: int | None
     valid_to: int | None
+    scope: str
+    own: int
 
 
-class CommitRow(NamedTuple):
-    """A commit as it was made."""
-
-    revision: int
-    at: int
-    op: str
-    reason: str | None
-    by: str | None
-    believed: int
-    micro: int
-
-
-class Beliefs:
+class Beliefs(Commits):
     """Questions about any revision. Nothing here reads the cache, so nothing depends on it."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._sql = connection.sql
-
-    @property
-    def baseline(self) -> int:
-        """The revision from which on the file can be asked; 0 if it was never pruned."""
-        return self._connection.baseline
 
     def is_in(self, node: int, at: int) -> bool:
         """Return whether a node was IN at a revision. One seek."""
@@ -146,31 +126,33 @@ class Beliefs:
             *self._sql.execute(_NODE + "WHERE n.node = :node", {"node": node, "at": at}).fetchone()
         )
 
-    def nodes(
-        self, at: int, kind: str | None, after: tuple[str, str] | None, limit: int
-    ) -> list[NodeRow]:
-        """Return a page of the nodes on record at a revision, by (kind, id)."""
-        where, order, values = _page(kind, after)
-        rows = self._sql.execute(
-            f"{_NODE} WHERE {where} AND n.revision <= :at {order}",
-            {**values, "at": at, "limit": limit},
-        ).fetchall()
-        return [NodeRow(*row) for row in rows]
+    def nodes(self, at: int, kind: str | None, after: Place | None, limit: int) -> list[NodeRow]:
+        """Return a page of the nodes on record at a revision, by (kind, id), shared ones first."""
+        statement = f"{_NODE} WHERE {{}} AND n.revision <= :at {{}}"
+        rows = [NodeRow(*row) for row in self._page(statement, at, kind, after, limit)]
+        return _merged(rows, lambda row: (row.kind, row.id, row.own), limit)
 
-    def holding(
-        self, at: int, kind: str | None, after: tuple[str, str] | None, limit: int
-    ) -> list[tuple[str, str]]:
-        """Return a page of the facts that were IN at a revision, by (kind, id).
+    def holding(self, at: int, kind: str | None, after: Place | None, limit: int) -> list[Place]:
+        """Return a page of the facts that were IN at a revision, as places, in their order.
 
         Only facts rest on a support, so the node itself need not be read.
         """
-        where, order, values = _page(kind, after)
-        rows: list[tuple[str, str]] = self._sql.execute(
-            f"SELECT n.kind, n.id FROM node AS n INDEXED BY node_by_ref WHERE {where}"
-            f" AND {support(node='n.node', at=':at')} IS NOT NULL {order}",
-            {**values, "at": at, "limit": limit},
-        ).fetchall()
-        return rows
+        statement = (
+            "SELECT n.kind, n.id, n.scope > 0 FROM node AS n INDEXED BY node_by_ref WHERE {}"
+            f" AND {support(node='n.node', at=':at')} IS NOT NULL {{}}"
+        )
+        return _merged(self._page(statement, at, kind, after, limit), _itself, limit)
+
+    def _page(
+        self, statement: str, at: int, kind: str | None, after: Place | None, limit: int
+    ) -> list[Any]:
+        """Return a page for each scope that is seen, one after the other."""
+        found: list[Any] = []
+        for scope in dict.fromkeys((SHARED, self._connection.own)):
+            where, order, values = _page(kind, after, scope)
+            values.update(at=at, limit=limit, scope=scope)
+            found += self._sql.execute(statement.format(where, order), values).fetchall()
+        return found
 
     def premises(self, justification: int) -> list[tuple[str, str]]:
         """Return (kind, id) of what a justification needs, in that order."""
@@ -195,90 +177,6 @@ class Beliefs:
         ).fetchone()
         return None if rule is None else str(rule)
 
-    # ------------------------------------------------------------ commits
-
-    def commit(self, revision: int) -> CommitRow:
-        """Return a commit that there is. One seek."""
-        return CommitRow(
-            *self._sql.execute(_COMMIT + " WHERE revision = ?", (revision,)).fetchone()
-        )
-
-    def head(self, revision: int, gained: int) -> Head:
-        """Return a revision as a head, with so many more facts believed."""
-        if not revision:
-            return Head(0, 0, 0, 0)
-        row = self.commit(revision)
-        return Head(revision, row.at, self.last_key(revision), row.believed + gained, row.micro)
-
-    def commits(self, after: int, upto: int, limit: int) -> list[CommitRow]:
-        """Return a page of the commits after a revision, oldest first."""
-        rows = self._sql.execute(
-            _COMMIT + " WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",
-            (after, upto, limit),
-        ).fetchall()
-        return [CommitRow(*row) for row in rows]
-
-    def count_moved(self, revision: int, change: int) -> int:
-        """Count the facts that went OUT (0) or came IN (1) in a commit. Grows with them."""
-        (count,) = self._sql.execute(_MOVED, (revision, change)).fetchone()
-        return int(count)
-
-    def last_revision(self) -> int:
-        """Return the number of the last commit; 0 if there is none. One seek."""
-        (last,) = self._sql.execute("SELECT ifnull(max(revision), 0) FROM commits").fetchone()
-        return int(last)
-
-    def instant(self, revision: int) -> int | None:
-        """Return when a revision was committed, in microseconds. One seek."""
-        row = self._sql.execute(
-            "SELECT 1000 * at + micro FROM commits WHERE revision = ?", (revision,)
-        ).fetchone()
-        return row[0] if row else None
-
-    def last_key(self, revision: int) -> int:
-        """Return the largest key given out up to a revision."""
-        row = self._sql.execute(
-            "SELECT last_key FROM commits WHERE revision = ?", (revision,)
-        ).fetchone()
-        return row[0] if row else 0
-
-    def believed(self, revision: int) -> int:
-        """Return how many facts were IN at a revision. One seek."""
-        row = self._sql.execute(
-            "SELECT believed FROM commits WHERE revision = ?", (revision,)
-        ).fetchone()
-        return row[0] if row else 0
-
-    def moved(self, revision: int, change: int) -> list[tuple[str, str]]:
-        """Return (kind, id) of the facts that went OUT (0) or came IN (1) in a commit."""
-        rows: list[tuple[str, str]] = self._sql.execute(
-            "SELECT n.kind, n.id FROM transition AS t CROSS JOIN node AS n ON n.node = t.node"
-            " WHERE t.revision = ? AND t.change = ? AND n.role = 'fact' ORDER BY n.kind, n.id",
-            (revision, change),
-        ).fetchall()
-        return rows
-
-    def turned(self, revision: int) -> list[int]:
-        """Return the targets of the switches turned in a commit."""
-        rows = self._sql.execute(
-            "SELECT target FROM switch WHERE revision = ?", (revision,)
-        ).fetchall()
-        return [row[0] for row in rows]
-
-    def declared(self, revision: int) -> Iterable[int]:
-        """Return the keys that a commit gave out."""
-        return range(self.last_key(revision - 1) + 1, self.last_key(revision) + 1)
-
-    def revised(self, revision: int) -> list[int]:
-        """Return the older nodes to which a commit gave a content version or a window."""
-        rows = self._sql.execute(
-            "SELECT node FROM content WHERE revision = :revision AND node <= :last"
-            " UNION SELECT target FROM validity INDEXED BY validity_by_revision"
-            " WHERE revision = :revision AND target <= :last",
-            {"revision": revision, "last": self.last_key(revision - 1)},
-        ).fetchall()
-        return [row[0] for row in rows]
-
     def survived(self, revision: int) -> list[tuple[int, str]]:
         """Return (fact, id of a justification) for each fact that stayed IN and what it lost.
 
@@ -287,38 +185,12 @@ class Beliefs:
         rows: list[tuple[int, str]] = self._sql.execute(_SURVIVED, {"at": revision}).fetchall()
         return rows
 
-    def revision_at(self, instant: int, head: int) -> int:
-        """Return the last revision at or before an instant, in microseconds.
-
-        The one before the first, if there is none.
-        """
-        low, high = max(self.baseline - 1, 0), head
-        while low < high:  # the times never go back
-            middle = (low + high + 1) // 2
-            time = self.instant(middle)
-            low, high = (
-                (middle, high) if time is not None and time <= instant else (low, middle - 1)
-            )
-        return low
-
     def firing(self, facts: Sequence[int], at: int) -> list[tuple[int, str, int]]:
         """Return (fact, id, whether it rests on it) for each that fired and derives a fact."""
         rows: list[tuple[int, str, int]] = self._sql.execute(
             _FIRING, {"facts": str(list(facts)), "at": at}
         ).fetchall()
         return rows
-
-    def names(self, keys: Sequence[int]) -> dict[int, tuple[str, str]]:
-        """Return (kind, id) of nodes and justifications by their keys."""
-        rows = self._sql.execute(
-            "SELECT n.node, n.kind, n.id FROM json_each(:keys) AS e"
-            " CROSS JOIN node AS n ON n.node = e.value"
-            f" UNION ALL SELECT j.justification, 'justification', {IDENTITY}"
-            " FROM json_each(:keys) AS e CROSS JOIN justification AS j"
-            " ON j.justification = e.value",
-            {"keys": str(list(keys))},
-        ).fetchall()
-        return {key: (kind, id) for key, kind, id in rows}
 
     # ------------------------------------------------------------ the life of one
 
@@ -339,14 +211,6 @@ class Beliefs:
             " WHERE node = ? AND revision <= ? AND revision >= ? ORDER BY revision LIMIT ?",
             (node, at, since, limit),
         )
-
-    def redacted(self, revision: int) -> list[int]:
-        """Return the nodes that a commit redacted."""
-        rows = self._sql.execute(
-            "SELECT node FROM redaction INDEXED BY redaction_by_revision WHERE revision = ?",
-            (revision,),
-        ).fetchall()
-        return [row[0] for row in rows]
 
     def switches(
         self, target: int, at: int, since: int = 0, limit: int = -1
@@ -383,16 +247,26 @@ class Beliefs:
         return rows
 
 
-def _page(kind: str | None, after: tuple[str, str] | None) -> tuple[str, str, dict[str, object]]:
-    where = [f"n.scope = {SHARED}"]
+def _merged(rows: list[Row], key: Callable[[Row], Place], limit: int) -> list[Row]:
+    return sorted(rows, key=key)[:limit]
+
+
+def _itself(row: Place) -> Place:
+    return row
+
+
+def _page(kind: str | None, after: Place | None, scope: int) -> tuple[str, str, dict[str, object]]:
+    where = ["n.scope = :scope"]
     values: dict[str, object] = {}
+    # after what is shared comes the namesake of the own scope
+    beyond = ">=" if after is not None and scope != SHARED and not after[2] else ">"
     if kind is not None:
         where.append("n.kind = :kind")
         values["kind"] = kind
     if after is not None and kind is not None:
-        where.append("n.id > :after_id")
+        where.append(f"n.id {beyond} :after_id")
         values["after_id"] = after[1]
     elif after is not None:
-        where.append("(n.kind, n.id) > (:after_kind, :after_id)")
-        values["after_kind"], values["after_id"] = after
+        where.append(f"(n.kind, n.id) {beyond} (:after_kind, :after_id)")
+        values["after_kind"], values["after_id"] = after[:2]
     return " AND ".join(where), "ORDER BY n.kind, n.id LIMIT :limit", values

@@ -44,6 +44,10 @@ SELECT c.target FROM (
         AND valid_to <= (SELECT 1000 * at + micro FROM commits WHERE revision = :at)
 ) AS c
 WHERE c.target <= (SELECT last_key FROM commits WHERE revision = :at - 1)
+    AND ifnull(
+        (SELECT scope FROM node WHERE node = c.target),
+        (SELECT scope FROM justification WHERE justification = c.target)
+    ) IN temp.mine
     AND {ceased("c.target", ":at")}
 LIMIT 2
 """

@@ -87,6 +87,10 @@ _OUTSIDE = f"""
 SELECT DISTINCT b.target FROM validity AS b
 WHERE b.target <= :last AND NOT {is_inside("b.target", ":at")}
 """
+_UNSEEN = """
+SELECT node FROM node
+WHERE (SELECT max(scope) FROM scope) > 0 AND scope NOT IN temp.mine
+"""
 _ALL_PREMISES = """
 SELECT justification, node FROM premise WHERE justification <= :last ORDER BY justification
 """
@@ -95,6 +99,7 @@ SELECT justification, node FROM derive WHERE justification <= :last ORDER BY jus
 """
 _ALL_SOURCES = """
 SELECT node FROM node WHERE node <= :last AND role = 'source' AND (:kind IS NULL OR kind = :kind)
+    AND scope IN temp.mine
 """
 
 
@@ -182,10 +187,11 @@ class Cone:
         return [row[0] for row in rows]
 
     def all_believed(self) -> set[int]:
-        """Return the nodes that are IN. Reads all transitions."""
+        """Return the nodes that are IN. Reads all transitions; with scopes, all nodes."""
         believed = {row[0] for row in self._sql.execute(_BELIEFS, self._values) if row[1] > 0}
         for node, change in self._sql.execute(_OVERLAID):
             (believed.add if change else believed.discard)(node)
+        believed.difference_update(row[0] for row in self._sql.execute(_UNSEEN))
         return believed
 
     def all_firing(self, believed: set[int]) -> Support:

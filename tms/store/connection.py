@@ -12,8 +12,17 @@ OVERLAY = (
     "CREATE TEMP TABLE overlay"
     " (node INTEGER PRIMARY KEY, change INTEGER NOT NULL, support INTEGER)",
     "CREATE TEMP TABLE moment (id INTEGER PRIMARY KEY, instant INTEGER NOT NULL)",
+    "CREATE TEMP TABLE mine (scope INTEGER PRIMARY KEY)",
+    "INSERT INTO temp.mine VALUES (0)",
 )
-"""Tables of this connection alone: how another instant differs from that of the commit read."""
+"""Tables of this connection alone: how another instant differs from that of the commit read, and
+which scopes are seen."""
+
+SHARED = 0
+"""The key of the scope that all see."""
+
+_NOWHERE = -1
+"""The key of a scope to which nothing was written yet."""
 
 
 class Overlay(NamedTuple):
@@ -42,9 +51,11 @@ class Connection:
         path: the file, or ``:memory:``.
         file: the whole path of it, wherever the process goes; empty for ``:memory:``.
         overlay: what all reads are laid over with, if anything.
+        scope: the name of the scope that it reads and writes as; empty for the shared one.
+        own: the key of that scope.
     """
 
-    def __init__(self, sql: Any, path: str, *, read_only: bool) -> None:
+    def __init__(self, sql: Any, path: str, *, read_only: bool, scope: str = "") -> None:
         self.sql = sql
         self.path = path
         self.file = b"" if path == ":memory:" else os.path.abspath(os.fsencode(path))
@@ -53,6 +64,9 @@ class Connection:
         self.overlay: Overlay | None = None
         self._touched = False
         self._baseline: int | None = None
+        self.scope = scope
+        self.own = _NOWHERE if scope else SHARED
+        self._new_scope = False
         self._process = os.getpid()
         self._thread = get_ident()
 
@@ -74,6 +88,30 @@ class Connection:
             statement = "SELECT ifnull(max(baseline), 0) FROM pruned"
             self._baseline = int(self.sql.execute(statement).fetchone()[0])
         return self._baseline
+
+    def find_scope(self) -> None:
+        """Look whether something was written to the scope by now, in no transaction."""
+        if self.own == _NOWHERE and not self.in_transaction:
+            self._look_up_scope()
+
+    def claim_scope(self, revision: int) -> None:
+        """Make sure, in an open commit, that there is the scope to write to."""
+        if self.own == _NOWHERE:
+            self._new_scope = True
+            if not self._look_up_scope():
+                self.sql.execute(
+                    "INSERT INTO scope (scope, name, revision)"
+                    " VALUES ((SELECT max(scope) + 1 FROM scope), ?, ?)",
+                    (self.scope, revision),
+                )
+                self._look_up_scope()
+
+    def _look_up_scope(self) -> bool:
+        row = self.sql.execute("SELECT scope FROM scope WHERE name = ?", (self.scope,)).fetchone()
+        if row is not None:
+            self.sql.execute("INSERT OR IGNORE INTO temp.mine VALUES (?)", row)
+            self.own = row[0]
+        return row is not None
 
     def close(self) -> None:
         """Close the file. A transaction left open is rolled back.
@@ -132,7 +170,7 @@ class Connection:
         """End the transaction and keep it."""
         with self.translated():
             self.sql.execute("COMMIT")
-        self.writing = self._touched = False
+        self.writing = self._touched = self._new_scope = False
 
     def end(self) -> None:
         """End a transaction that only read; what was laid over it stays."""
@@ -149,6 +187,8 @@ class Connection:
                     self.sql.execute("ROLLBACK")
         finally:
             self.writing = False
+            if self._new_scope:
+                self.own, self._new_scope = _NOWHERE, False
             if self._touched:
                 self.overlay, self._touched = _UNKNOWN, False
 
@@ -211,6 +251,7 @@ class _Snapshot:
         try:
             self._outer = not connection.writing
             if self._outer:
+                connection.find_scope()
                 connection.sql.execute("BEGIN")
         except BaseException as error:
             self._translated.__exit__(type(error), error, error.__traceback__)

@@ -8,26 +8,35 @@ class Consumers:
 
     def __init__(self, connection: Connection) -> None:
         self._sql = connection.sql
+        self._scope = connection.scope
 
     def position(self, name: str) -> int:
         """Return the last revision that a consumer acknowledged; 0 if there is none. One seek."""
-        row = self._sql.execute("SELECT revision FROM consumer WHERE name = ?", (name,)).fetchone()
+        row = self._sql.execute(
+            "SELECT revision FROM consumer WHERE scope = ? AND name = ?", (self._scope, name)
+        ).fetchone()
         return int(row[0]) if row else 0
 
     def names(self) -> list[str]:
         """Return the names of those that have a position, in the order of their code points."""
-        return [row[0] for row in self._sql.execute("SELECT name FROM consumer ORDER BY name")]
+        rows = self._sql.execute(
+            "SELECT name FROM consumer WHERE scope = ? ORDER BY name", (self._scope,)
+        )
+        return [row[0] for row in rows]
 
     def advance(self, name: str, revision: int) -> int:
         """Move a position forward, never back; return where it is then."""
         self._sql.execute(
-            "INSERT INTO consumer (name, revision) VALUES (:name, :revision)"
-            " ON CONFLICT (name) DO UPDATE SET revision = excluded.revision"
+            "INSERT INTO consumer (name, revision, scope) VALUES (:name, :revision, :scope)"
+            " ON CONFLICT (scope, name) DO UPDATE SET revision = excluded.revision"
             " WHERE excluded.revision > revision",
-            {"name": name, "revision": revision},
+            {"name": name, "revision": revision, "scope": self._scope},
         )
         return self.position(name)
 
     def forget(self, name: str) -> bool:
         """Remove a position; return whether there was one."""
-        return bool(self._sql.execute("DELETE FROM consumer WHERE name = ?", (name,)).rowcount)
+        gone = self._sql.execute(
+            "DELETE FROM consumer WHERE scope = ? AND name = ?", (self._scope, name)
+        )
+        return bool(gone.rowcount)

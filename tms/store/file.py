@@ -34,6 +34,7 @@ def open_file(
     read_only: bool,
     timeout: float,
     full: bool = False,
+    scope: str | None = None,
 ) -> Connection:
     """Open a file of ours, or make one.
 
@@ -43,8 +44,10 @@ def open_file(
         read_only: never write to it.
         timeout: seconds to wait for other writers.
         full: each commit waits for the disk.
+        scope: as which scope it is read and written; None for the shared one, if that will do.
 
     Raises:
+        ScopeRequired: the file is strict, and no scope was said.
         InvalidArgument: the path is no path at all.
         NoSuchFile: there is none and none was to be made, or no folder to make it in.
         NotATMSFile: it is not ours; it was not touched.
@@ -72,9 +75,11 @@ def open_file(
     with translated(name):
         sql = _connect(name, read_only=read_only, timeout=timeout)
     try:
-        connection = Connection(sql, name, read_only=read_only)
+        connection = Connection(sql, name, read_only=read_only, scope=scope or "")
         with translated(name):
             _prepare(connection, full=full)
+            if scope is None and is_strict(connection):
+                raise errors.ScopeRequired.to("open", name)
     except BaseException:
         sql.close()
         raise
@@ -162,6 +167,21 @@ def _prepare(connection: Connection, *, full: bool) -> None:
     for statement in OVERLAY:
         sql.execute(statement)
     sql.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+
+
+def is_strict(connection: Connection) -> bool:
+    """Return whether a file is to be opened only with a scope. One seek."""
+    row = connection.sql.execute("SELECT value FROM setting WHERE name = 'strict'").fetchone()
+    return row is not None and bool(row[0])
+
+
+def be_strict(connection: Connection, *, strict: bool) -> None:
+    """Mark a file as one to be opened only with a scope, or as any. Runs in a transaction."""
+    connection.sql.execute(
+        "INSERT INTO setting (name, value) VALUES ('strict', ?)"
+        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        (int(strict),),
+    )
 
 
 def _lay_out(connection: Connection) -> None:

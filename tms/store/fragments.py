@@ -23,8 +23,18 @@ _ON = (
     "ifnull((SELECT state FROM switch AS w WHERE w.target = {target} AND w.revision <= {at}"
     " ORDER BY w.revision DESC LIMIT 1), 1)"
 )
+_TOLD = (
+    "CASE WHEN {0}.scope IN temp.mine THEN {0}.op ELSE 'settle' END,"
+    " CASE WHEN {0}.scope IN temp.mine THEN {0}.reason END,"
+    ' CASE WHEN {0}.scope IN temp.mine THEN {0}."by" END'
+)
 IDENTITY = "ifnull(j.name, lower(hex(j.digest)))"
 """SQL for the id by which the justification j is known."""
+
+
+def told(commit: str) -> str:
+    """Return SQL for op, reason and by of a commit: of another scope's no more than it settled."""
+    return _TOLD.format(commit)
 
 
 def is_in(node: str, at: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tms.store.connection import Connection
-from tms.store.fragments import IDENTITY, fires, is_in, support
+from tms.store.fragments import IDENTITY, fires, is_in, support, told
 
 _NODES = f"""
 SELECT n.node, n.kind, n.id, n.role, n.revision, {is_in("n.node", ":at")},
@@ -35,8 +35,8 @@ SELECT p.justification, p.node
 FROM json_each(:keys) AS e CROSS JOIN premise AS p ON p.justification = e.value
 """
 
-_COMMITS = """
-SELECT c.revision, c.at, c.op, c.reason, c."by"
+_COMMITS = f"""
+SELECT c.revision, c.at, {told("c")}
 FROM json_each(:keys) AS e CROSS JOIN commits AS c ON c.revision = e.value
 """
 

@@ -3,17 +3,14 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
-from typing import TypeVar
 
 from tms.clock import Window
 from tms.store.adjacency import Adjacency, Row
 from tms.store.audit import Audit
 from tms.store.beliefs import Beliefs
 from tms.store.connection import Connection
-from tms.store.record import Changes, Head, Named, Record
+from tms.store.record import Changes, Crossed, Head, Record
 from tms.store.windows import Windows
-
-Key = TypeVar("Key")
 
 
 class Imagined(Record):
@@ -41,7 +38,7 @@ class Imagined(Record):
     """
 
     def __init__(self, connection: Connection, at: int, *, live: bool) -> None:
-        super().__init__(connection)
+        super().__init__(connection, at)
         self._beliefs = beliefs = Beliefs(connection)
         overlay = connection.overlay
         self._base = beliefs.head(at, 0 if overlay is None else overlay.gained)
@@ -73,31 +70,6 @@ class Imagined(Record):
         """Return the revision on which the commit stands."""
         return self._base
 
-    def node(self, kind: str, id: str) -> Named | None:
-        """Return the node of that ref, if it is on record at the revision."""
-        return self._known(super().node(kind, id))
-
-    def justification(self, id: str) -> Named | None:
-        """Return the justification of that id, if it is on record at the revision."""
-        return self._known(super().justification(id))
-
-    def same_justification(self, digest: bytes) -> Named | None:
-        """Return the justification that says this, if it is on record at the revision."""
-        return self._known(super().same_justification(digest))
-
-    def nodes(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Named]:
-        """Return those of many (kind, id) that name nodes at the revision."""
-        return self._all_known(super().nodes(refs))
-
-    def given_names(self, names: Sequence[str]) -> dict[str, Named]:
-        """Return those of many given names that name justifications at the revision."""
-        return self._all_known(super().given_names(names))
-
-    def digests(self, digests: Sequence[bytes]) -> dict[bytes, str]:
-        """Return the ids of those of many digests that are on record at the revision."""
-        found = super().digests(digests)
-        return {key: id for key, id in found.items() if self.same_justification(key) is not None}
-
     def content(self, node: int) -> tuple[int, str | None]:
         """Return the newest content of a node at the revision, and its version."""
         if node > self._base.last_key:
@@ -117,13 +89,16 @@ class Imagined(Record):
         """Return when the target holds, as known at the revision."""
         return self._windows.of(target, self._base.revision)
 
-    def _known(self, found: Named | None) -> Named | None:
-        return found if found is not None and found.revision <= self._base.revision else None
-
-    def _all_known(self, found: dict[Key, Named]) -> dict[Key, Named]:
-        return {key: named for key, named in found.items() if self._known(named) is not None}
+    def passed(self, low: int, high: int, at: int) -> list[Crossed]:
+        """Return those of the passed windows that are seen, in the way of ``Record.passed``."""
+        found = super().passed(low, high, at)
+        seen = self._beliefs.names([one.target for one in found])
+        return [one for one in found if one.target in seen]
 
     # ------------------------------------------------------------ adding
+
+    def claim_scope(self, revision: int) -> None:
+        """Do nothing: a scope to which nothing was written has no key yet, and needs none."""
 
     def add_nodes(self, rows: Sequence[tuple[int, str, str, str, int]]) -> None:
         """Take in nodes."""
@@ -179,6 +154,9 @@ class Imagined(Record):
 
     def add_new_transitions(self, revision: int, last_key: int) -> None:
         """Take in nothing: ``label`` told of the new nodes."""
+
+    def add_concerns(self, head: Head, passed: Iterable[int]) -> None:
+        """Take in nothing: all that is imagined is seen."""
 
     def add_commit(self, head: Head, op: str, reason: str | None, by: str | None) -> None:
         """Take in what the head would be."""

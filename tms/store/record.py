@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
@@ -9,8 +10,7 @@ from tms.errors import CorruptStore
 from tms.refs import is_digest
 from tms.store.connection import Connection
 
-SHARED = 0
-"""The scope of everything that has no owner."""
+_LAST = 2**63 - 1
 
 _BEYOND = """
 SELECT ifnull((SELECT max(node) FROM node), 0) > :last_key
@@ -47,6 +47,35 @@ WHERE (v.valid_from > :low AND v.valid_from <= :high)
 ORDER BY b.target
 """
 
+_NODE = """
+SELECT node, role, revision, scope FROM node
+WHERE scope IN temp.mine AND kind = ? AND id = ? AND revision <= ? ORDER BY scope DESC LIMIT 1
+"""
+
+_JUSTIFICATION = """
+SELECT justification, 'justification', revision, scope FROM justification
+WHERE scope IN temp.mine AND {} = ? AND revision <= ? ORDER BY scope DESC LIMIT 1
+"""
+
+_CONCERNS = """
+WITH changed (scope, gained) AS (
+    SELECT n.scope, CASE WHEN n.role = 'source' OR t.change = 2 THEN 0 ELSE 2 * t.change - 1 END
+    FROM transition AS t CROSS JOIN node AS n ON n.node = t.node WHERE t.revision = :revision
+    UNION ALL
+    SELECT ifnull(
+        (SELECT scope FROM node WHERE node = e.value),
+        (SELECT scope FROM justification WHERE justification = e.value)
+    ), 0 FROM json_each(:passed) AS e
+    UNION ALL
+    SELECT :own, 0
+)
+INSERT INTO concern (scope, revision, believed)
+SELECT g.scope, :revision, sum(g.gained) + ifnull((
+    SELECT c.believed FROM concern AS c WHERE c.scope = g.scope ORDER BY c.revision DESC LIMIT 1
+), 0)
+FROM changed AS g GROUP BY g.scope
+"""
+
 Changes = Mapping[int, tuple[tuple[int, int | None] | None, tuple[int, int | None] | None]]
 """Of each changed node the (rank, support) before and after; None is OUT."""
 
@@ -67,11 +96,12 @@ class Head(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a ref names: a key, the role of its node, and the revision that declared it."""
+    """What a ref names: a key, the role of its node, the revision that declared it, its scope."""
 
     key: int
     role: str
     revision: int
+    scope: int
 
 
 class Crossed(NamedTuple):
@@ -84,10 +114,17 @@ class Crossed(NamedTuple):
 
 
 class Record:
-    """The append-only tables, and the cached labels beside them."""
+    """The append-only tables, and the cached labels beside them.
 
-    def __init__(self, connection: Connection) -> None:
+    Args:
+        connection: the file.
+        upto: the last revision of which names are looked up; by default the last there is.
+    """
+
+    def __init__(self, connection: Connection, upto: int = _LAST) -> None:
+        self._connection = connection
         self._sql = connection.sql
+        self._upto = upto
 
     # ------------------------------------------------------------ looking up
 
@@ -112,31 +149,32 @@ class Record:
                 hint="Another program wrote them. Run tms verify, and go back to a copy.",
             )
 
-    def node(self, kind: str, id: str) -> Named | None:
-        """Return the node of that ref. One seek."""
-        row = self._sql.execute(
-            "SELECT node, role, revision FROM node WHERE scope = ? AND kind = ? AND id = ?",
-            (SHARED, kind, id),
-        ).fetchone()
+    def node(self, kind: str, id: str, at: int | None = None) -> Named | None:
+        """Return the node of that ref, on record at a revision: the own one before the shared one.
+
+        A seek for each of the two scopes.
+        """
+        upto = self._upto if at is None else at
+        row = self._sql.execute(_NODE, (kind, id, upto)).fetchone()
         return Named(*row) if row else None
 
-    def justification(self, id: str) -> Named | None:
-        """Return the justification of that id: a given name, or a digest in hex. One seek."""
-        if is_digest(id):
-            return self.same_justification(bytes.fromhex(id))
-        row = self._sql.execute(
-            "SELECT justification, revision FROM justification WHERE scope = ? AND name = ?",
-            (SHARED, id),
-        ).fetchone()
-        return Named(row[0], "justification", row[1]) if row else None
+    def justification(self, id: str, at: int | None = None) -> Named | None:
+        """Return the justification of that id: a given name, or a digest in hex. As ``node``."""
+        digest = is_digest(id)
+        statement = _JUSTIFICATION.format("digest" if digest else "name")
+        upto = self._upto if at is None else at
+        row = self._sql.execute(statement, (bytes.fromhex(id) if digest else id, upto)).fetchone()
+        return Named(*row) if row else None
 
     def same_justification(self, digest: bytes) -> Named | None:
-        """Return the justification with these premises, conclusions and rule. One seek."""
-        row = self._sql.execute(
-            "SELECT justification, revision FROM justification WHERE scope = ? AND digest = ?",
-            (SHARED, digest),
-        ).fetchone()
-        return Named(row[0], "justification", row[1]) if row else None
+        """Return the own justification with these premises, conclusions and rule. One seek."""
+        found = self.justification(digest.hex())
+        return found if found is not None and found.scope == self.own else None
+
+    @property
+    def own(self) -> int:
+        """The key of the scope that is written to."""
+        return self._connection.own
 
     def identity(self, justification: int) -> tuple[bytes, str]:
         """Return the digest of a justification and the id it is known by. One seek."""
@@ -148,19 +186,20 @@ class Record:
     def nodes(self, refs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Named]:
         """Return those of many (kind, id) that name nodes. One seek each."""
         rows = self._many(
-            "SELECT n.kind, n.id, n.node, n.role, n.revision FROM (VALUES {places}) AS v"
-            f" CROSS JOIN node AS n ON n.scope = {SHARED}"
-            " AND n.kind = v.column1 AND n.id = v.column2",
+            "SELECT n.kind, n.id, n.node, n.role, n.revision, n.scope FROM (VALUES {places}) AS v"
+            " CROSS JOIN node AS n ON n.scope IN temp.mine"
+            " AND n.kind = v.column1 AND n.id = v.column2"
+            f" WHERE n.revision <= {self._upto}",
             "(?, ?)",
             refs,
         )
-        return {(kind, id): Named(*rest) for kind, id, *rest in rows}
+        return {(kind, id): Named(*rest) for kind, id, *rest in self._own_last(rows)}
 
     def digests(self, digests: Sequence[bytes]) -> dict[bytes, str]:
         """Return the ids of those of many digests that are on record. One seek each."""
         rows = self._many(
             "SELECT digest, name FROM justification"
-            f" WHERE scope = {SHARED} AND digest IN ({{places}})",
+            f" WHERE scope = {self.own} AND digest IN ({{places}}) AND revision <= {self._upto}",
             "?",
             [(digest,) for digest in digests],
         )
@@ -169,12 +208,16 @@ class Record:
     def given_names(self, names: Sequence[str]) -> dict[str, Named]:
         """Return those of many given names that name justifications. One seek each."""
         rows = self._many(
-            "SELECT name, justification, revision FROM justification"
-            f" WHERE scope = {SHARED} AND name IN ({{places}})",
+            "SELECT name, justification, 'justification', revision, scope FROM justification"
+            f" WHERE scope IN temp.mine AND name IN ({{places}}) AND revision <= {self._upto}",
             "?",
             [(name,) for name in names],
         )
-        return {name: Named(key, "justification", revision) for name, key, revision in rows}
+        return {name: Named(*rest) for name, *rest in self._own_last(rows)}
+
+    def _own_last(self, rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
+        """Return rows that end with a scope so that what is own comes after what is shared."""
+        return sorted(rows, key=itemgetter(-1)) if self.own else rows
 
     def _many(
         self, statement: str, place: str, values: Sequence[tuple[object, ...]]
@@ -240,10 +283,14 @@ class Record:
 
     # ------------------------------------------------------------ adding
 
+    def claim_scope(self, revision: int) -> None:
+        """Make sure that there is the scope to write to."""
+        self._connection.claim_scope(revision)
+
     def add_nodes(self, rows: Sequence[tuple[int, str, str, str, int]]) -> None:
         """Add (node, kind, id, role, revision) rows."""
         self._insert(
-            "node (node, kind, id, role, revision, scope)", f"(?, ?, ?, ?, ?, {SHARED})", rows
+            "node (node, kind, id, role, revision, scope)", f"(?, ?, ?, ?, ?, {self.own})", rows
         )
 
     def add_contents(self, rows: Sequence[tuple[int, int, int, str]]) -> None:
@@ -256,7 +303,7 @@ class Record:
         """Add (justification, name, digest, rule, revision) rows."""
         self._insert(
             "justification (justification, name, digest, rule, revision, scope)",
-            f"(?, ?, ?, ?, ?, {SHARED})",
+            f"(?, ?, ?, ?, ?, {self.own})",
             rows,
         )
 
@@ -349,10 +396,30 @@ class Record:
     def add_commit(self, head: Head, op: str, reason: str | None, by: str | None) -> None:
         """Close the revision."""
         self._sql.execute(
-            'INSERT INTO commits (revision, at, last_key, believed, micro, op, reason, "by")'
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (*head, op, reason, by),
+            'INSERT INTO commits (revision, at, last_key, believed, micro, op, reason, "by", scope)'
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*head, op, reason, by, self.own),
         )
+
+    def add_concerns(self, head: Head, passed: Iterable[int]) -> None:
+        """Tell of which scopes a commit is, once its beliefs are recorded.
+
+        Args:
+            head: what the head becomes.
+            passed: the targets of the windows of which a bound was passed.
+
+        Cost: one row; where there are several scopes, grows with what the commit moved.
+        """
+        values = {"revision": head.revision, "believed": head.believed, "own": self.own}
+        (several,) = self._sql.execute("SELECT max(scope) > 0 FROM scope").fetchone()
+        if several:
+            self._sql.execute(_CONCERNS, {**values, "passed": str(sorted(passed))})
+        else:
+            self._sql.execute(
+                "INSERT INTO concern (scope, revision, believed)"
+                " VALUES (:own, :revision, :believed)",
+                values,
+            )
 
     def _insert(self, into: str, values: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Insert rows, many to a statement: each statement saves the pages it may have to undo."""

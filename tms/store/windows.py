@@ -6,16 +6,22 @@ from typing import NamedTuple
 from tms.clock import ALWAYS, Window
 from tms.store.connection import Connection
 
-_SETTLED = """
-SELECT v.target, 1, v.valid_from FROM validity AS v INDEXED BY validity_by_start
-WHERE v.valid_from > :low AND v.valid_from <= :high AND v.revision = (
+_SEEN = """
+v.revision = (
     SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
 )
+AND ifnull(
+    (SELECT scope FROM node WHERE node = v.target),
+    (SELECT scope FROM justification WHERE justification = v.target)
+) IN temp.mine
+"""
+
+_SETTLED = f"""
+SELECT v.target, 1, v.valid_from FROM validity AS v INDEXED BY validity_by_start
+WHERE v.valid_from > :low AND v.valid_from <= :high AND {_SEEN}
 UNION ALL
 SELECT v.target, 0, v.valid_to FROM validity AS v INDEXED BY validity_by_end
-WHERE v.valid_to > :low AND v.valid_to <= :high AND v.revision = (
-    SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
-)
+WHERE v.valid_to > :low AND v.valid_to <= :high AND {_SEEN}
 """
 
 _LAST_BOUND = """
@@ -43,20 +49,16 @@ WHERE target = ? AND revision <= ? AND revision >= ? ORDER BY revision LIMIT ?
 """
 
 
-_NEXT = """
+_NEXT = f"""
 SELECT * FROM (
     SELECT v.target, 1, v.valid_from FROM validity AS v INDEXED BY validity_by_start
-    WHERE (v.valid_from, v.target) > (:low, :target) AND v.valid_from <= :high AND v.revision = (
-        SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
-    )
+    WHERE (v.valid_from, v.target) > (:low, :target) AND v.valid_from <= :high AND {_SEEN}
     ORDER BY v.valid_from, v.target LIMIT :limit
 )
 UNION ALL
 SELECT * FROM (
     SELECT v.target, 0, v.valid_to FROM validity AS v INDEXED BY validity_by_end
-    WHERE (v.valid_to, v.target) > (:low, :target) AND v.valid_to <= :high AND v.revision = (
-        SELECT max(revision) FROM validity AS u WHERE u.target = v.target AND u.revision < :at
-    )
+    WHERE (v.valid_to, v.target) > (:low, :target) AND v.valid_to <= :high AND {_SEEN}
     ORDER BY v.valid_to, v.target LIMIT :limit
 )
 """
