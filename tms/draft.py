@@ -122,7 +122,7 @@ class Draft:
             ReadOnly: it is shared, and another scope is written to.
         """
         found = self.named(ref)
-        if found.scope != self._record.own:
+        if not self._record.may_write(found):
             raise ReadOnly(
                 f"{ref} is shared; a scope changes only its own.",
                 hint='To change what is shared, open the file with scope="".',

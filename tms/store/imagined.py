@@ -9,7 +9,7 @@ from tms.store.adjacency import Adjacency, Row
 from tms.store.audit import Audit
 from tms.store.beliefs import Beliefs
 from tms.store.connection import Connection
-from tms.store.record import Changes, Crossed, Head, Record
+from tms.store.record import Changes, Crossed, Head, Named, Record
 from tms.store.windows import Windows
 
 
@@ -96,6 +96,10 @@ class Imagined(Record):
         return [one for one in found if one.target in seen]
 
     # ------------------------------------------------------------ adding
+
+    def may_write(self, named: Named) -> bool:
+        """Return True: what others may change can be imagined to change, too."""
+        return True
 
     def claim_scope(self, revision: int) -> None:
         """Do nothing: a scope to which nothing was written has no key yet, and needs none."""

@@ -176,6 +176,10 @@ class Record:
         """The key of the scope that is written to."""
         return self._connection.own
 
+    def may_write(self, named: Named) -> bool:
+        """Return whether something that is seen may be changed."""
+        return named.scope == self.own
+
     def identity(self, justification: int) -> tuple[bytes, str]:
         """Return the digest of a justification and the id it is known by. One seek."""
         digest, name = self._sql.execute(
