@@ -163,9 +163,9 @@ CREATE TABLE pruned (
 -- How far each reader of the commits has come. It is no part of what is believed; its rows, and those
 -- of setting, are changed and removed, and that is no commit.
 CREATE TABLE consumer (
+    scope TEXT NOT NULL, -- the name of the scope that it reads as
     name TEXT NOT NULL,
     revision INTEGER NOT NULL CHECK (revision >= 0), -- the last commit that it acknowledged; 0 = none
-    scope TEXT NOT NULL DEFAULT '',                  -- the name of the scope that it reads as
     PRIMARY KEY (scope, name)
 ) STRICT, WITHOUT ROWID;
 

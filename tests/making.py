@@ -91,7 +91,7 @@ def tables(connection: sqlite3.Connection) -> list[str]:
         name
         for (name,) in rows
         if not name.startswith(("cache_", "sqlite_"))
-        and name not in ("consumer", "_sqlite_migrations")
+        and name not in ("consumer", "setting", "_sqlite_migrations")
     ]
 
 

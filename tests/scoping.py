@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -33,7 +34,7 @@ def asked(reader: Any, refs: list[str], anchors: list[str]) -> Iterator[tuple[st
     yield "critical", told(reader.critical(limit=1000))
     for anchor in anchors:
         yield "report", told(reader.report(anchor))
-        yield "report_page", pages(lambda *a, **k: reader.report_page(anchor, *a, **k))
+        yield "report_page", pages(partial(reader.report_page, anchor))
         yield "diff", told(reader.diff(anchors[0], anchor))
     for ref in refs:
         for name in ("believes", "status", "get", "why", "why_not", "impact", "environments",
@@ -43,7 +44,7 @@ def asked(reader: Any, refs: list[str], anchors: list[str]) -> Iterator[tuple[st
         yield f"history {ref}", told(attempt(reader.history, ref))
         yield (
             f"history_page {ref}",
-            attempt(lambda: pages(lambda *a, **k: reader.history_page(ref, *a, **k))),
+            attempt(pages, partial(reader.history_page, ref)),
         )
         yield f"what_if {ref}", told(attempt(reader.what_if, retract=[ref]))
         yield f"what_if on {ref}", told(attempt(reader.what_if, unretract=[ref]))
@@ -182,7 +183,7 @@ class Neighbours:
     # ------------------------------------------------------------ judgement
 
     def judge(self, owner: str, *, past: int) -> int:
-        """Ask everything of a scope and of its plain file; return how many answers were the same."""
+        """Ask all of a scope and of its plain file; return how many answers were the same."""
         memory, plain = self.memories[owner], self.plain[owner]
         refs = sorted({ref for many in self.refs.values() for ref in many} | {"S:nobody"})
         here = [commit.anchor for commit in memory.log()]

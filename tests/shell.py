@@ -65,7 +65,9 @@ def run(path, *args, input=None):
         copy = Path(f"{path}.copy")
         copy.unlink(missing_ok=True)
         args = [str(copy) if arg == COPY else arg for arg in args]
-    result = CliRunner().invoke(main, ["--db", str(path), *args], input=input, env={"TMS_DB": None})
+    result = CliRunner().invoke(
+        main, ["--db", str(path), *args], input=input, env={"TMS_DB": None, "TMS_SCOPE": None}
+    )
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

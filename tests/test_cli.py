@@ -47,6 +47,7 @@ MODELS = {
     "import": tms.Loaded,
     "verify": tms.Verification,
     "prune": tms.Pruned,
+    "require-scope": tms.Stats,
     "redact": tms.Report,
     "changes": tms.Report,
     "subscribe": tms.Report,
@@ -72,7 +73,7 @@ def test_every_verb_of_a_memory_that_has_a_command_line_is_there():
         *("why-not", "what-if", "impact", "backup", "doctor"),
         *("environments", "origins", "cuts", "critical", "neighbourhood"),
         *("periods", "believed-during"),
-        *("changes", "subscribe", "prune", "redact"),
+        *("changes", "subscribe", "prune", "redact", "require-scope"),
         *("scan", "import", "verify", "rebuild", "demo"),
     }
 

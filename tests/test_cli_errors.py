@@ -32,6 +32,7 @@ def test_every_error_has_its_exit_status():
         "misuse": 1,
         **dict.fromkeys(["invalid-ref", "invalid-anchor", "invalid-cursor", "invalid-window"], 2),
         **dict.fromkeys(["invalid-content", "invalid-justification", "invalid-argument"], 2),
+        "scope-required": 2,
         "not-a-tms-file": 2,
         **dict.fromkeys(["no-such-node", "no-such-justification", "no-such-anchor"], 3),
         **dict.fromkeys(["no-such-file", "forgotten"], 3),

@@ -63,6 +63,11 @@ def _full(path: Path, memory: tms.Memory) -> None:
     memory.source("Feed:9", content={"text": "x" * 100_000})
 
 
+def _strict(path: Path, memory: tms.Memory) -> None:
+    memory.require_scope()
+    tms.open(path)
+
+
 def _pruned(path: Path, memory: tms.Memory) -> None:
     memory.prune(before=memory.head, path=path.with_name("pruned.db"))
     with tms.open(path.with_name("pruned.db")) as pruned:
@@ -86,6 +91,7 @@ RAISES: dict[type[tms.TMSError], Callable[[Path, tms.Memory], object]] = {
     tms.ContentConflict: lambda _, memory: memory.source("Feed:1", content={"rows": 0}),
     tms.NotATMSFile: _text,
     tms.NoSuchFile: lambda path, _: tms.open(path.with_name("nowhere.db"), create=False),
+    tms.ScopeRequired: _strict,
     tms.SchemaTooNew: _newer,
     tms.ReadOnly: _read_only,
     tms.Busy: _busy,

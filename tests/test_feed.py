@@ -178,11 +178,11 @@ def test_a_position_moves_neither_in_a_batch_nor_through_a_door_for_reading(path
 
 
 ANYBODY = {
-    "insert": "INSERT INTO consumer (name, revision) VALUES ('new', 15)",
-    "replace": "INSERT OR REPLACE INTO consumer (name, revision) VALUES ('mail', 15)",
-    "ignore": "INSERT OR IGNORE INTO consumer (name, revision) VALUES ('new', 15)",
-    "upsert": "INSERT INTO consumer (name, revision) VALUES ('mail', 15)"
-    " ON CONFLICT (name) DO UPDATE SET revision = 15",
+    "insert": "INSERT INTO consumer (scope, name, revision) VALUES ('', 'new', 15)",
+    "replace": "INSERT OR REPLACE INTO consumer (scope, name, revision) VALUES ('', 'mail', 15)",
+    "ignore": "INSERT OR IGNORE INTO consumer (scope, name, revision) VALUES ('', 'new', 15)",
+    "upsert": "INSERT INTO consumer (scope, name, revision) VALUES ('', 'mail', 15)"
+    " ON CONFLICT (scope, name) DO UPDATE SET revision = 15",
     "update": "UPDATE consumer SET revision = 15",
     "update or replace": "UPDATE OR REPLACE consumer SET revision = 15",
     "text": "UPDATE consumer SET revision = '15'",
@@ -217,7 +217,7 @@ def test_a_position_where_there_is_no_commit_is_found_and_can_be_forgotten(
 ) -> None:
     with tms.open(path, clock=Clock()) as memory:
         fill(memory)
-    bad = tampered(path, tmp_path, "INSERT INTO consumer VALUES ('mail', 99)")
+    bad = tampered(path, tmp_path, "INSERT INTO consumer VALUES ('', 'mail', 99)")
     assert found(bad)["consumer"].examples == ("mail",)
     with tms.open(bad) as memory:
         mail = memory.subscribe("mail")

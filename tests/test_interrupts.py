@@ -174,7 +174,7 @@ def test_a_commit_that_claims_keys_it_never_gave_out_is_refused_by_the_file(tmp_
     for last_key in (0, 2, 2**63 - 1):
         with pytest.raises(tms.store.connection.sqlite3.IntegrityError, match="append-only"):
             sql.execute(
-                "INSERT INTO commits VALUES (2, 4000000000000, 'x', NULL, NULL, ?, 0, 0)",
+                "INSERT INTO commits VALUES (2, 4000000000000, 'x', NULL, NULL, ?, 0, 0, 0)",
                 (last_key,),
             )
     sql.close()

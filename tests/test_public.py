@@ -62,7 +62,7 @@ def test_every_verb_says_what_it_returns_and_costs(name: str) -> None:
         assert re.search(r"[Rr]eturns?\b|Yields?\b|^The |^Count ", text), text
 
 
-QUIET = {"Memory.head", "View.head", "Memory.stats", "Memory.mend"}
+QUIET = {"Memory.head", "View.head", "Memory.scope", "View.scope", "Memory.stats", "Memory.mend"}
 
 
 @pytest.mark.parametrize("name", sorted(set(VERBS) - QUIET))

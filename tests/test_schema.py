@@ -80,7 +80,7 @@ def test_a_file_made_by_tms_is_what_schema_sql_says(
                 two.execute(f"PRAGMA {pragma}").fetchone()
             )
     with plain(path) as one, plain(written) as two:
-        for table in (*tables(one), "consumer", "cache_label", "cache_off"):
+        for table in (*tables(one), "consumer", "setting", "cache_label", "cache_off"):
             rows = f"SELECT * FROM {table}"
             assert one.execute(rows).fetchall() == two.execute(rows).fetchall()
 
@@ -163,7 +163,7 @@ def test_the_view_of_what_is_believed_says_what_the_library_says(path: Path, see
             moves = [event for event in memory.history(fact) if event.what in ("in", "moved")]
             support = f"justification:{memory.get(fact).support}"
             assert moves[-1].support == memory.get(fact).support
-            expected.append((fact, fact.kind, fact.id, moves[-1].anchor.revision, support))
+            expected.append((fact, fact.kind, fact.id, moves[-1].anchor.revision, support, ""))
     assert sorted(view(path, "believed")) == sorted(expected)
 
 
@@ -198,7 +198,10 @@ def test_the_view_of_the_log_says_what_the_library_says(path: Path, seed: int) -
     with tms.open(path, clock=Clock()) as memory:
         wander(memory, Random(seed), 40)
         expected = [
-            (c.anchor.revision, c.anchor, c.op, c.reason, c.by, c.died, c.revived, c.believed)
+            (
+                *(c.anchor.revision, c.anchor, c.op, c.reason, c.by),
+                *(c.died, c.revived, c.believed, ""),
+            )
             for c in memory.log()
         ]
         for commit in memory.log():

@@ -1,6 +1,5 @@
 """A scope sees what it would see alone: random worlds of several, each beside a file of its own."""
 
-from pathlib import Path
 from random import Random
 
 import pytest

@@ -259,7 +259,7 @@ def test_a_newer_format_with_a_log_beside_it_is_refused_untouched(path: Path) ->
         connection.execute("PRAGMA user_version = 2")
     left = path.with_name("left.db")
     with closing(sqlite3.connect(path)) as writer:
-        writer.execute("INSERT INTO scope (scope, name) VALUES (5, 'in the log')")
+        writer.execute("INSERT INTO consumer VALUES ('', 'in the log', 1)")
         writer.commit()
         for suffix in ("", "-wal"):
             Path(f"{left}{suffix}").write_bytes(Path(f"{path}{suffix}").read_bytes())

@@ -159,6 +159,40 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "justification",
     ),
     "a scope is gone": (("DELETE FROM scope",), "foreign-key", "refers to no scope"),
+    "a commit is told to nobody": (
+        ("DELETE FROM concern WHERE revision = 5",),
+        "scope",
+        "revision 5",
+    ),
+    "a commit is told to another scope": (
+        (
+            "INSERT INTO scope VALUES (7, 'eve', 1)",
+            "UPDATE concern SET scope = 7 WHERE revision = 9",
+        ),
+        "scope",
+        "revision 9",
+    ),
+    "the count of a scope is off": (
+        ("UPDATE concern SET believed = believed + 1 WHERE revision = 12",),
+        "scope",
+        "revision 12",
+    ),
+    "a commit is of another scope": (
+        (
+            "INSERT INTO scope VALUES (7, 'eve', 1)",
+            "UPDATE commits SET scope = 7 WHERE revision = 8",
+        ),
+        "scope",
+        "revision 8",
+    ),
+    "a premise is of another scope": (
+        (
+            "INSERT INTO scope VALUES (7, 'eve', 1)",
+            f"UPDATE node SET scope = 7 WHERE node = {FEED}",
+        ),
+        "scope",
+        "justification",
+    ),
     "a content version is gone": (
         (f"DELETE FROM content WHERE node = {FEED} AND version = 1",),
         "content",
@@ -373,7 +407,7 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "Scan:1 at revision",
     ),
     "a position is ahead of the head": (
-        (f"INSERT INTO consumer SELECT 'mail', {LAST} + 1",),
+        (f"INSERT INTO consumer SELECT '', 'mail', {LAST} + 1",),
         "consumer",
         "mail",
     ),

@@ -42,6 +42,7 @@ class Draft:
 
     Attributes:
         settling: what began or expired is worth a commit by itself.
+        believed: how many facts are IN after it, of what is seen, once it is sealed.
 
     Args:
         record: where to add.
@@ -75,6 +76,7 @@ class Draft:
         self._turning = Turning(record, self.base, self._now, standing)
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
         self.settling = False
+        self.believed = 0
         self._reasons: list[str] = []
         self._by: list[str] = []
 
@@ -393,7 +395,7 @@ class Draft:
         )
         record.redact(self.revision, self._redacted)
         self._rows.settle(self._turning.write(self.revision, passed))
-        record.add_concerns(self.head, [one.target for one in passed])
+        self.believed = record.add_concerns(self.head, [one.target for one in passed])
         record.add_commit(
             self.head,
             op,

@@ -111,7 +111,7 @@ class Subscription:
 
     def _anchor(self, revision: int) -> Anchor:
         anchor = history.anchor(self._memory._beliefs, revision)
-        if anchor is None:
+        if anchor is None or anchor.revision != revision:
             raise CorruptStore(
                 f"the position of {self.name!r} is revision {revision}, which there is not.",
                 hint="Run tms verify; forget() the position to begin again.",

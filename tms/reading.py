@@ -67,7 +67,7 @@ class Reader:
 
     @property
     def scope(self) -> str:
-        """As which scope this reads; empty for the shared one."""
+        """The scope as which this reads and writes; empty for the shared one. It costs nothing."""
         return self._connection.scope
 
     def _unknown(self) -> str:

@@ -321,6 +321,9 @@ class Verbs(Feed):
         batch = self._writer.batch("load", reason, by)
         with batch:
             draft = batch.draft
+            with self._connection.translated():
+                before = history.anchor(self._beliefs, draft.base.revision)
+                believed = self._beliefs.believed(draft.base.revision)
             start, turned = draft.counts, draft.turned
             read = 0
             for block in blocks(rows):
@@ -332,19 +335,15 @@ class Verbs(Feed):
                 progress(read)
             new = {role: count - start[role] for role, count in draft.counts.items()}
             turned = draft.turned - turned
-        ends = (draft.base.revision, (draft if batch.changed else draft.base).revision)
-        with self._connection.snapshot():
-            anchors = [history.anchor(self._beliefs, revision) for revision in ends]
-            believed = [self._beliefs.believed(revision) for revision in ends]
         return Loaded(
             changed=batch.changed,
-            before=anchors[0],
-            after=anchors[1],
+            before=before,
+            after=history.anchor_of(draft.head) if batch.changed else before,
             rows=read,
             sources=new["source"],
             facts=new["fact"],
             justifications=new[JUSTIFICATION],
             switched=turned,
-            believed_before=believed[0],
-            believed_after=believed[1],
+            believed_before=believed,
+            believed_after=draft.believed if batch.changed else believed,
         )

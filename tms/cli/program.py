@@ -45,22 +45,29 @@ class Door:
     Attributes:
         path: the file.
         given: whether the command line itself names it.
+        scope: as which scope it is opened.
     """
 
     path: str
     given: bool
+    scope: str | None
 
     def open(self, *, create: bool = False, read_only: bool = False) -> tms.Memory:
         """Open it."""
         try:
-            return tms.open(self.path, create=create, read_only=read_only)
+            return tms.open(self.path, scope=self.scope, create=create, read_only=read_only)
         except tms.NoSuchFile as error:
             error.hint = "Check --db and TMS_DB; tms init makes a memory."
             raise
+        except tms.ScopeRequired as error:
+            verb = click.get_current_context().info_name or error.operation
+            told = tms.ScopeRequired.to(verb, self.path)
+            told.hint = "Say --scope NAME, or --scope '' for what is shared."
+            raise told from None
 
     def damaged(self) -> bool:
         """Return whether the file does not keep its promises."""
-        with self.open(read_only=True) as memory:
+        with tms.open(self.path, scope="", create=False, read_only=True) as memory:
             return not memory.verify()
 
 
@@ -176,16 +183,23 @@ def _usage_hint(error: click.ClickException) -> str:
     show_envvar=True,
     help="The file of the memory.",
 )
+@click.option(
+    "--scope",
+    metavar="NAME",
+    envvar="TMS_SCOPE",
+    show_envvar=True,
+    help="Work as this scope, with its own and what is shared; by default with what is shared.",
+)
 @click.version_option(tms.__version__)
 @click.pass_context
-def program(context: click.Context, db: str) -> None:
+def program(context: click.Context, db: str, scope: str | None) -> None:
     """Keep a memory that knows why it believes each thing, in one SQLite file.
 
     Sources support facts through justifications. retract says what dies with a source and what
     survives, and unretract is its inverse. A REF is kind:id, for instance VulnFeed:2026-07-21.
     """
     given = context.get_parameter_source("db") is ParameterSource.COMMANDLINE
-    context.obj = Door(db, given)
+    context.obj = Door(db, given, scope)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

@@ -1,4 +1,4 @@
-"""The verbs by which something leaves a memory for good."""
+"""The verbs by which something leaves a memory for good, and which scopes may come in."""
 
 import click
 
@@ -41,3 +41,16 @@ def redact(door: Door, *, ref: str, reason: str | None, by: str | None, as_json:
     """
     with door.open() as memory:
         tell(memory.redact(ref, reason=reason, by=by), as_json=as_json)
+
+
+@verb
+@click.option("--off", is_flag=True, help="Take the mark away.")
+def require_scope(door: Door, *, off: bool, as_json: bool) -> None:
+    """Refuse commands without --scope from now on.
+
+    The file is marked strict, which guards against a forgotten scope, with which things would go
+    to all.
+    """
+    with door.open() as memory:
+        memory.require_scope(required=not off)
+        tell(memory.stats(), as_json=as_json)

@@ -184,13 +184,13 @@ class Audit:
         values = {"at": at}
         roles = dict(
             self._sql.execute(
-                "SELECT role, count(*) FROM node WHERE revision <= :at AND scope IN temp.mine"
+                "SELECT role, count(*) FROM node WHERE revision <= :at AND +scope IN temp.mine"
                 " GROUP BY role",
                 values,
             ).fetchall()
         )
         (justifications,) = self._sql.execute(
-            "SELECT count(*) FROM justification WHERE revision <= :at AND scope IN temp.mine",
+            "SELECT count(*) FROM justification WHERE revision <= :at AND +scope IN temp.mine",
             values,
         ).fetchone()
         (off,) = self._sql.execute(

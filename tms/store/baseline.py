@@ -27,6 +27,7 @@ _TOLD_OF = " UNION ".join(
     ]
 )
 KEPT["commits"] = f"k.revision >= :baseline OR k.revision IN ({_TOLD_OF})"
+KEPT["concern"] = f"({KEPT['concern']}) OR ({KEPT['commits']})"
 
 
 class LeftOut(NamedTuple):

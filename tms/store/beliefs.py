@@ -32,7 +32,7 @@ SELECT d.node, {IDENTITY}
 FROM stopped AS l
 CROSS JOIN justification AS j ON j.justification = l.justification
 CROSS JOIN derive AS d ON d.justification = l.justification
-WHERE j.revision < :at AND j.scope IN temp.mine
+WHERE j.revision < :at AND +j.scope IN temp.mine
     AND (
         SELECT CASE WHEN t.revision = :at THEN t.change = 2 ELSE t.change > 0 END
         FROM transition AS t WHERE t.node = d.node AND t.revision <= :at

@@ -14,7 +14,7 @@ told (node, was, became) AS MATERIALIZED (
     SELECT node, {is_in("moved.node", ":low")}, {is_in("moved.node", ":high")} FROM moved
 )
 SELECT n.kind, n.id, o.became FROM told AS o CROSS JOIN node AS n ON n.node = o.node
-WHERE o.was <> o.became AND n.role = 'fact' AND n.scope IN temp.mine ORDER BY n.kind, n.id
+WHERE o.was <> o.became AND n.role = 'fact' AND +n.scope IN temp.mine ORDER BY n.kind, n.id
 """
 
 _SWITCHES = f"""
@@ -26,11 +26,11 @@ told (target, was, became) AS MATERIALIZED (
     SELECT target, {is_on("turned.target", ":low")}, {is_on("turned.target", ":high")} FROM turned
 )
 SELECT n.kind, n.id, o.became FROM told AS o CROSS JOIN node AS n ON n.node = o.target
-WHERE o.was <> o.became AND n.scope IN temp.mine
+WHERE o.was <> o.became AND +n.scope IN temp.mine
 UNION ALL
 SELECT 'justification', {IDENTITY}, o.became
 FROM told AS o CROSS JOIN justification AS j ON j.justification = o.target
-WHERE o.was <> o.became AND j.scope IN temp.mine ORDER BY 1, 2
+WHERE o.was <> o.became AND +j.scope IN temp.mine ORDER BY 1, 2
 """
 
 _VERSION = (
@@ -45,7 +45,7 @@ WITH revised (node) AS MATERIALIZED (
 )
 SELECT n.kind, n.id, {_VERSION.format(at=":low")}, {_VERSION.format(at=":high")}
 FROM revised AS r CROSS JOIN node AS n ON n.node = r.node
-WHERE n.revision <= :low AND n.scope IN temp.mine ORDER BY n.kind, n.id
+WHERE n.revision <= :low AND +n.scope IN temp.mine ORDER BY n.kind, n.id
 """
 
 _WINDOW = (
@@ -66,14 +66,14 @@ WITH revised (target) AS MATERIALIZED (
 )
 SELECT n.kind, n.id, {_BOUNDS}
 FROM revised AS r CROSS JOIN node AS n ON n.node = r.target
-WHERE n.revision <= :low AND n.scope IN temp.mine ORDER BY n.kind, n.id
+WHERE n.revision <= :low AND +n.scope IN temp.mine ORDER BY n.kind, n.id
 """
 
 _ADDED = {
     "node": "SELECT kind, id FROM node AS n WHERE n.node > ? AND n.node <= ?"
-    " AND n.scope IN temp.mine ORDER BY kind, id",
+    " AND +n.scope IN temp.mine ORDER BY kind, id",
     "justification": f"SELECT 'justification', {IDENTITY} FROM justification AS j"
-    " WHERE j.justification > ? AND j.justification <= ? AND j.scope IN temp.mine ORDER BY 2",
+    " WHERE j.justification > ? AND j.justification <= ? AND +j.scope IN temp.mine ORDER BY 2",
 }
 
 Name = tuple[str, str]

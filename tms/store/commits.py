@@ -39,7 +39,7 @@ ON c.revision = p.revision ORDER BY c.revision
 
 _MOVED = """
 SELECT count(*) FROM transition AS t CROSS JOIN node AS n ON n.node = t.node
-WHERE t.revision = ? AND t.change = ? AND n.role = 'fact' AND n.scope IN temp.mine
+WHERE t.revision = ? AND t.change = ? AND n.role = 'fact' AND +n.scope IN temp.mine
 """
 
 
@@ -122,7 +122,7 @@ class Commits:
         """Return (kind, id) of the facts that went OUT (0) or came IN (1) in a commit."""
         rows: list[tuple[str, str]] = self._sql.execute(
             "SELECT n.kind, n.id FROM transition AS t CROSS JOIN node AS n ON n.node = t.node"
-            " WHERE t.revision = ? AND t.change = ? AND n.role = 'fact' AND n.scope IN temp.mine"
+            " WHERE t.revision = ? AND t.change = ? AND n.role = 'fact' AND +n.scope IN temp.mine"
             " ORDER BY n.kind, n.id",
             (revision, change),
         ).fetchall()
@@ -175,10 +175,10 @@ class Commits:
         """Return (kind, id) of nodes and justifications by their keys; of those that are seen."""
         rows = self._sql.execute(
             "SELECT n.node, n.kind, n.id FROM json_each(:keys) AS e"
-            " CROSS JOIN node AS n ON n.node = e.value WHERE n.scope IN temp.mine"
+            " CROSS JOIN node AS n ON n.node = e.value WHERE +n.scope IN temp.mine"
             f" UNION ALL SELECT j.justification, 'justification', {IDENTITY}"
             " FROM json_each(:keys) AS e CROSS JOIN justification AS j"
-            " ON j.justification = e.value WHERE j.scope IN temp.mine",
+            " ON j.justification = e.value WHERE +j.scope IN temp.mine",
             {"keys": str(list(keys))},
         ).fetchall()
         return {key: (kind, id) for key, kind, id in rows}

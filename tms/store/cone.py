@@ -99,7 +99,7 @@ SELECT justification, node FROM derive WHERE justification <= :last ORDER BY jus
 """
 _ALL_SOURCES = """
 SELECT node FROM node WHERE node <= :last AND role = 'source' AND (:kind IS NULL OR kind = :kind)
-    AND scope IN temp.mine
+    AND +scope IN temp.mine
 """
 
 

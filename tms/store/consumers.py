@@ -27,7 +27,7 @@ class Consumers:
     def advance(self, name: str, revision: int) -> int:
         """Move a position forward, never back; return where it is then."""
         self._sql.execute(
-            "INSERT INTO consumer (name, revision, scope) VALUES (:name, :revision, :scope)"
+            "INSERT INTO consumer (scope, name, revision) VALUES (:scope, :name, :revision)"
             " ON CONFLICT (scope, name) DO UPDATE SET revision = excluded.revision"
             " WHERE excluded.revision > revision",
             {"name": name, "revision": revision, "scope": self._scope},

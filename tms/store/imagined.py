@@ -159,8 +159,9 @@ class Imagined(Record):
     def add_new_transitions(self, revision: int, last_key: int) -> None:
         """Take in nothing: ``label`` told of the new nodes."""
 
-    def add_concerns(self, head: Head, passed: Iterable[int]) -> None:
+    def add_concerns(self, head: Head, passed: Iterable[int]) -> int:
         """Take in nothing: all that is imagined is seen."""
+        return head.believed
 
     def add_commit(self, head: Head, op: str, reason: str | None, by: str | None) -> None:
         """Take in what the head would be."""

@@ -13,12 +13,12 @@ from tms.store.fragments import IDENTITY, fires
 _FACTS = """
 SELECT m.node, n.kind, n.id FROM transition AS m CROSS JOIN node AS n ON n.node = m.node
 WHERE m.revision = :at AND m.node > :after AND m.change = :change AND n.role = 'fact'
-    AND n.scope IN temp.mine
+    AND +n.scope IN temp.mine
 ORDER BY m.node LIMIT :limit
 """
 
 _STAYED = f"""
-j.revision < :at AND j.scope IN temp.mine
+j.revision < :at AND +j.scope IN temp.mine
 AND (
     SELECT CASE WHEN m.revision = :at THEN m.change = 2 ELSE m.change > 0 END
     FROM transition AS m WHERE m.node = d.node AND m.revision <= :at

@@ -76,6 +76,12 @@ SELECT g.scope, :revision, sum(g.gained) + ifnull((
 FROM changed AS g GROUP BY g.scope
 """
 
+_BELIEVED = """
+SELECT sum(ifnull((
+    SELECT c.believed FROM concern AS c WHERE c.scope = m.scope ORDER BY c.revision DESC LIMIT 1
+), 0)) FROM temp.mine AS m
+"""
+
 Changes = Mapping[int, tuple[tuple[int, int | None] | None, tuple[int, int | None] | None]]
 """Of each changed node the (rank, support) before and after; None is OUT."""
 
@@ -405,8 +411,11 @@ class Record:
             (*head, op, reason, by, self.own),
         )
 
-    def add_concerns(self, head: Head, passed: Iterable[int]) -> None:
+    def add_concerns(self, head: Head, passed: Iterable[int]) -> int:
         """Tell of which scopes a commit is, once its beliefs are recorded.
+
+        Returns:
+            How many facts are IN after it, of what is seen.
 
         Args:
             head: what the head becomes.
@@ -418,12 +427,12 @@ class Record:
         (several,) = self._sql.execute("SELECT max(scope) > 0 FROM scope").fetchone()
         if several:
             self._sql.execute(_CONCERNS, {**values, "passed": str(sorted(passed))})
-        else:
-            self._sql.execute(
-                "INSERT INTO concern (scope, revision, believed)"
-                " VALUES (:own, :revision, :believed)",
-                values,
-            )
+            return int(self._sql.execute(_BELIEVED).fetchone()[0])
+        self._sql.execute(
+            "INSERT INTO concern (scope, revision, believed) VALUES (:own, :revision, :believed)",
+            values,
+        )
+        return head.believed
 
     def _insert(self, into: str, values: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Insert rows, many to a statement: each statement saves the pages it may have to undo."""
