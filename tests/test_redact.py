@@ -156,17 +156,20 @@ def test_a_content_leaves_through_no_other_door(path: Path) -> None:
         memory.redact("Feed:2")
     before = dump(path)
     opened = "INSERT INTO redaction SELECT 1, max(revision) + 1 FROM commits"
+    gone = "UPDATE content SET content = NULL, mark = zeroblob(32)"
     for statements in (
-        ["UPDATE content SET content = NULL WHERE node = 1"],
+        [f"{gone} WHERE node = 1"],
         ["UPDATE content SET content = '{}' WHERE node = 2"],
-        [opened, "UPDATE content SET content = NULL"],
+        [opened, gone],
         [opened, "UPDATE content SET content = '{}' WHERE node = 1"],
-        [opened, "UPDATE content SET content = NULL, version = 7 WHERE node = 1"],
-        [opened, "UPDATE content SET content = NULL, node = 2 WHERE node = 1"],
-        ["INSERT INTO content VALUES (2, 2, 4, NULL)"],
+        [opened, "UPDATE content SET mark = zeroblob(16) WHERE node = 1"],
+        [opened, f"{gone}, version = 7 WHERE node = 1"],
+        [opened, f"{gone}, node = 2 WHERE node = 1"],
+        [opened, f"{gone} WHERE node = 1", f"{gone} WHERE node = 1"],
+        ["INSERT INTO content VALUES (2, 2, 4, NULL, zeroblob(32))"],
         ["INSERT INTO redaction VALUES (1, 3)"],
         ["INSERT INTO redaction VALUES (99, 4)"],
-        ["INSERT INTO pruned VALUES (1, 1, 0, NULL, NULL, 0, 0, 0, 0, 0)"],
+        ["INSERT INTO pruned VALUES (1, 1, 0, NULL, NULL, 0, 0, 0, 0, 0, zeroblob(32))"],
     ):
         with plain(path) as shell:
             shell.execute("BEGIN")
@@ -175,10 +178,17 @@ def test_a_content_leaves_through_no_other_door(path: Path) -> None:
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 shell.execute(statements[-1])
             shell.rollback()
+    for mark in ("zeroblob(16)", "mark", "NULL"):  # the mark must go with the content
+        with plain(path) as shell:
+            shell.execute("BEGIN")
+            shell.execute(opened)
+            with pytest.raises(sqlite3.IntegrityError):
+                shell.execute(f"UPDATE content SET content = NULL, mark = {mark} WHERE node = 1")
+            shell.rollback()
     assert dump(path) == before
     with plain(path) as shell:
         shell.execute(opened)
-        shell.execute("UPDATE content SET content = NULL WHERE node = 1")
+        shell.execute(f"{gone} WHERE node = 1")
         shell.rollback()
     assert dump(path) == before
 

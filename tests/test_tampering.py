@@ -195,7 +195,7 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "Flag:30",
     ),
     "a content is gone that was not redacted": (
-        ("UPDATE content SET content = NULL WHERE version = 2",),
+        ("UPDATE content SET content = NULL, mark = zeroblob(32) WHERE version = 2",),
         "redaction",
         "Feed:1 version 2",
     ),
@@ -210,7 +210,7 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "redaction row of revision 99",
     ),
     "a pruning is made up": (
-        ("INSERT INTO pruned VALUES (1, 12, 0, NULL, NULL, 0, 0, 0, 0, 0)",),
+        ("INSERT INTO pruned VALUES (1, 12, 0, NULL, NULL, 0, 0, 0, 0, 0, zeroblob(32))",),
         "pruned",
         "transitions left in",
     ),
@@ -442,7 +442,11 @@ def test_tampering_is_found_by_its_rule_and_with_an_example(
         ("DELETE FROM pruned", "revisions", "revision 17"),
         ("DELETE FROM redaction", "redaction", "Feed:1 version 2"),
         ("UPDATE content SET version = 3", "pruned", "2 content versions before others"),
-        (f"INSERT INTO content SELECT {FEED}, 1, 1, NULL", "pruned", "1 contents left in"),
+        (
+            f"INSERT INTO content SELECT {FEED}, 1, 1, NULL, zeroblob(32)",
+            "pruned",
+            "1 contents left in",
+        ),
         (
             f"INSERT INTO transition SELECT 1, {FLAG22}, 1, {ONLY_FEED}",
             "pruned",

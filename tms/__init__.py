@@ -48,6 +48,7 @@ from tms.errors import (
     InvalidArgument,
     InvalidContent,
     InvalidCursor,
+    InvalidDigest,
     InvalidJustification,
     InvalidRef,
     InvalidWindow,
@@ -77,7 +78,7 @@ from tms.models import (
     Survivor,
     Verification,
 )
-from tms.refs import Anchor, Ref
+from tms.refs import Anchor, Digest, Ref
 from tms.view import View
 
 __all__ = [
@@ -95,6 +96,7 @@ __all__ = [
     "Critical",
     "Cuts",
     "Diff",
+    "Digest",
     "Environments",
     "Event",
     "Finding",
@@ -105,6 +107,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidContent",
     "InvalidCursor",
+    "InvalidDigest",
     "InvalidJustification",
     "InvalidRef",
     "InvalidWindow",

@@ -2,42 +2,46 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
 from itertools import accumulate, pairwise
 
+from tms.chaining import check_chain, check_kept
 from tms.clock import MILLI, Window, written
-from tms.models import Finding, Verification
-from tms.refs import JUSTIFICATION
+from tms.findings import Findings
+from tms.models import Verification
+from tms.refs import JUSTIFICATION, Digest
 from tms.relabelling import Graph, Said, by_revision, grouped
-from tms.store import Audit
+from tms.store import Audit, Chain
 
-_EXAMPLES = 5
 _ALWAYS = -(2**63)
 """Before every time that a file can hold."""
 
 
-def verify(audit: Audit, revisions: int | None) -> Verification:
+def verify(audit: Audit, chain: Chain, revisions: int | None, kept: Digest | None) -> Verification:
     """Check a file.
 
     Args:
         audit: all of it, in one snapshot.
+        chain: its digests.
         revisions: at how many revisions the labels are worked out from scratch, spread over all
             of them and ending with the head; None for every one.
+        kept: a digest that was kept elsewhere, if any.
 
     Cost: grows with the file, times the revisions compared.
     """
-    findings = _Findings()
+    findings = Findings()
     complaints = audit.complaints()
     findings.add("integrity", "SQLite finds the file damaged", complaints)
     if any(not text.startswith("CHECK constraint failed") for text in complaints):
         return Verification(findings=tuple(findings.found), revisions=())
     with audit.lenient() as broken:
-        compared = _checked(audit, revisions, findings)
+        compared = _checked(audit, chain, revisions, kept, findings)
         findings.add("text", "text is not in UTF-8", broken)
     return Verification(findings=tuple(findings.found), revisions=tuple(compared))
 
 
-def _checked(audit: Audit, revisions: int | None, findings: "_Findings") -> list[int]:
+def _checked(
+    audit: Audit, chain: Chain, revisions: int | None, kept: Digest | None, findings: Findings
+) -> list[int]:
     findings.add("foreign-key", "rows refer to nothing", audit.dangling())
     altered = audit.altered()
     lost = [name for name in altered if name.startswith("table cache_")]
@@ -55,6 +59,9 @@ def _checked(audit: Audit, revisions: int | None, findings: "_Findings") -> list
     file.check_nodes()
     file.check_justifications()
     file.check_switches()
+    check_chain(chain, file.times, file.baseline, file.blamed, findings)
+    if kept is not None:
+        check_kept(chain, kept, findings)
     file.check_consumers()
     file.check_labels(compared)
     if not lost:
@@ -68,31 +75,16 @@ def _chosen(there: list[int], count: int | None) -> list[int]:
     return sorted({there[-1 - (len(there) * step) // count] for step in range(count)})
 
 
-class _Findings:
-    def __init__(self) -> None:
-        self.found: list[Finding] = []
-
-    def add(self, rule: str, message: str, examples: Iterable[str]) -> None:
-        examples = list(examples)
-        if examples:
-            self.found.append(
-                Finding(
-                    rule=rule,
-                    message=message,
-                    count=len(examples),
-                    examples=tuple(examples[:_EXAMPLES]),
-                )
-            )
-
-
 class _File:
     """All of the record, in memory, and the checks on it."""
 
-    def __init__(self, audit: Audit, findings: _Findings) -> None:
+    def __init__(self, audit: Audit, findings: Findings) -> None:
         self._audit = audit
         self._findings = findings
         self._commits = list(audit.rows("commits"))
         self.revisions = [row[0] for row in self._commits]
+        self.times = {row[0]: row[1] for row in self._commits}
+        self.blamed: set[int] = set()  # what is changed in them, no digest of theirs is over
         self._pruned = list(audit.rows("pruned"))
         self.baseline = max((row[1] for row in self._pruned), default=0)
         self._nodes = {
@@ -213,6 +205,7 @@ class _File:
                 wrong.append(f"{self._name(node)} version {version}")
             last[node] = (version, revision)
             if (text is None) != (revision <= redacted.get(node, 0)):
+                self.blamed.add(revision)
                 marks.append(f"{self._name(node)} version {version}")
             elif text is not None and not _is_object(text):
                 wrong.append(f"{self._name(node)} version {version} is no JSON object")
@@ -243,14 +236,14 @@ class _File:
             "a justification has a conclusion among its premises",
             [self._name(item.key) for item in items if set(item.premises) & set(item.conclusions)],
         )
+        changed = [
+            item for item in items if self._digest(item, said[item.key][1]) != said[item.key][0]
+        ]
+        self.blamed.update(item.revision for item in changed)
         add(
             "digest",
             "a justification does not say what its digest says",
-            [
-                self._name(item.key)
-                for item in items
-                if self._digest(item, said[item.key][1]) != said[item.key][0]
-            ],
+            [self._name(item.key) for item in changed],
         )
 
     def _digest(self, item: Said, rule: str | None) -> bytes:

@@ -7,7 +7,7 @@ moved in a commit, which ``moves`` gives a page at a time, ``turns`` when someth
 ``around`` and ``cone`` read what is near a node and all that stands behind it, ``adjacency`` walks
 the graph at a revision, ``imagined`` takes in a commit that is not made, ``consumers`` keeps how
 far each reader of the commits has come; ``audit`` reads all of it; ``redacting`` and ``pruning``
-take away from it.
+take away from it; ``chain`` works out the digests of commits.
 """
 
 from tms.store.adjacency import Adjacency
@@ -17,6 +17,7 @@ from tms.store.baseline import LeftOut, left_out
 from tms.store.beliefs import Beliefs, CommitRow, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
+from tms.store.chain import Chain
 from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
 from tms.store.consumers import Consumers
@@ -44,6 +45,7 @@ __all__ = [
     "Between",
     "Bound",
     "Causes",
+    "Chain",
     "Change",
     "CommitRow",
     "Condition",

@@ -1,5 +1,6 @@
 """Adding to the record, and looking up what the next addition needs to know."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -7,6 +8,7 @@ from typing import Any, NamedTuple
 from tms.clock import ALWAYS, MILLI, Window
 from tms.errors import CorruptStore
 from tms.refs import is_digest
+from tms.store.chain import Chain
 from tms.store.connection import Connection
 
 SHARED = 0
@@ -88,6 +90,7 @@ class Record:
 
     def __init__(self, connection: Connection) -> None:
         self._sql = connection.sql
+        self._chain = Chain(connection)
 
     # ------------------------------------------------------------ looking up
 
@@ -247,8 +250,16 @@ class Record:
         )
 
     def add_contents(self, rows: Sequence[tuple[int, int, int, str]]) -> None:
-        """Add (node, version, revision, content) rows."""
-        self._insert("content (node, version, revision, content)", "(?, ?, ?, ?)", rows)
+        """Add (node, version, revision, content) rows, each with a mark of its own."""
+        marks = os.urandom(_MARK * len(rows))
+        self._insert(
+            "content (node, version, revision, content, mark)",
+            "(?, ?, ?, ?, ?)",
+            [
+                (*row, marks[start : start + _MARK])
+                for start, row in zip(range(0, len(marks), _MARK), rows, strict=True)
+            ],
+        )
 
     def add_justifications(
         self, rows: Sequence[tuple[int, str | None, bytes, str | None, int]]
@@ -269,11 +280,13 @@ class Record:
         self._insert("derive (justification, node)", "(?, ?)", rows)
 
     def redact(self, revision: int, nodes: Iterable[int]) -> None:
-        """Remove all contents of some nodes for good."""
+        """Remove all contents of some nodes for good; their seals stay."""
         for node in sorted(nodes):
             self._insert("redaction (node, revision)", "(?, ?)", [(node, revision)])
             self._sql.execute(
-                "UPDATE content SET content = NULL WHERE node = ? AND content IS NOT NULL", (node,)
+                "UPDATE content SET content = NULL, mark = seal(CAST(content AS BLOB), mark)"
+                " WHERE node = ? AND content IS NOT NULL",
+                (node,),
             )
 
     def turn(self, revision: int, switches: Iterable[tuple[int, bool]]) -> None:
@@ -348,10 +361,12 @@ class Record:
 
     def add_commit(self, head: Head, op: str, reason: str | None, by: str | None) -> None:
         """Close the revision."""
+        digest = self._chain.next({**head._asdict(), "op": op, "reason": reason, "by": by})
         self._sql.execute(
-            'INSERT INTO commits (revision, at, last_key, believed, micro, op, reason, "by")'
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (*head, op, reason, by),
+            "INSERT INTO commits"
+            ' (revision, at, last_key, believed, micro, op, reason, "by", digest)'
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*head, op, reason, by, digest),
         )
 
     def _insert(self, into: str, values: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -373,3 +388,4 @@ class Record:
 
 
 _TOGETHER = 128
+_MARK = 16
