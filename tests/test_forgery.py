@@ -39,7 +39,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         folder = tmp_path_factory.mktemp("world")
         world(folder / "memory.db", Random(seed))
         with tms.open(folder / "memory.db", read_only=True) as memory:
-            anchor = list(memory.log())[7 + 5 * seed].anchor
+            anchor = list(memory.log())[12 + 5 * seed].anchor
             memory.prune(before=anchor, path=folder / "pruned.db", reason="old", by="keeper")
         paths += [folder / "memory.db", folder / "pruned.db"]
     return paths

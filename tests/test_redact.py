@@ -1,5 +1,6 @@
 """Content that goes for good, and nothing else with it."""
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -50,6 +51,32 @@ def test_the_bytes_of_a_redacted_content_are_gone(path: Path, size: int) -> None
         assert memory.report(report.after).to_json() == report.to_json()
         assert memory.verify(revisions=None)
     assert left(path) == []
+
+
+def test_a_redaction_keeps_the_digests_and_leaves_nothing_to_guess_from(path: Path) -> None:
+    content = {"pin": "0000"}
+    with tms.open(path, clock=Clock()) as memory:
+        for number in range(2):
+            memory.source(f"Person:{number}", content)
+        memory.revise("Person:0", {"pin": "0001"})
+        kept = memory.digest()
+        with plain(path) as shell:
+            rows = shell.execute("SELECT content, mark FROM content ORDER BY node, version")
+            texts, marks = zip(*rows.fetchall(), strict=True)
+        assert len(set(marks)) == 3
+        assert [len(mark) for mark in marks] == [16, 16, 16]
+        memory.redact("Person:0")
+        memory.redact("Person:1")
+        assert memory.verify(kept=kept, revisions=None)
+    with plain(path) as shell:
+        seals = [row[0] for row in shell.execute("SELECT mark FROM content ORDER BY 1")]
+    assert sorted(seals) == sorted(
+        hashlib.blake2b(text.encode(), key=mark, digest_size=32).digest()
+        for text, mark in zip(texts, marks, strict=True)
+    )
+    assert len(set(seals)) == 3  # though two were of the same content
+    left = [name for name in path.parent.iterdir() if name.is_file()]
+    assert not [mark for mark in marks for name in left if mark in name.read_bytes()]
 
 
 def test_a_memory_is_redacted_wherever_the_process_went_meanwhile(

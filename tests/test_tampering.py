@@ -53,6 +53,52 @@ TWIN = "SELECT justification, 0, 'X', '1', 'fact', revision FROM justification"
 DEEP = "'{\"a\":' || replace(hex(zeroblob(50000)), '00', '[')"
 
 TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "a reason is another": (
+        ("UPDATE commits SET reason = 'good mapping' WHERE revision = 10",),
+        "chain",
+        "r1:0000000000000010:2026",
+    ),
+    "a digest is another": (
+        ("UPDATE commits SET digest = zeroblob(32) WHERE revision = 10",),
+        "chain",
+        "r1:0000000000000011:2026",
+    ),
+    "a content is another": (
+        ("UPDATE content SET content = '{}' WHERE version = 1",),
+        "chain",
+        "r1:0000000000000001:2026",
+    ),
+    "a mark is another": (
+        ("UPDATE content SET mark = zeroblob(16) WHERE version = 2",),
+        "chain",
+        "r1:0000000000000009:2026",
+    ),
+    "a mark is too long for any hash": (
+        (
+            "PRAGMA ignore_check_constraints = ON",
+            "UPDATE content SET mark = zeroblob(99) WHERE version = 2",
+        ),
+        "chain",
+        "r1:0000000000000009:2026",
+    ),
+    "a premise is gone, told of its commit": (
+        (f"DELETE FROM premise WHERE justification = {ONLY_FEED}",),
+        "chain",
+        "r1:0000000000000006:2026",
+    ),
+    "a content is gone, told of its commit": (
+        (
+            "PRAGMA ignore_check_constraints = ON",
+            "UPDATE content SET content = NULL WHERE version = 2",
+        ),
+        "chain",
+        "r1:0000000000000009:2026",
+    ),
+    "a commit is gone, told where": (
+        ("DELETE FROM commits WHERE revision = 5",),
+        "chain",
+        "revision 5 is not there",
+    ),
     "a commit is gone": (("DELETE FROM commits WHERE revision = 5",), "revisions", "revision 6"),
     "the last commit is gone": (
         (f"DELETE FROM commits WHERE revision = {LAST}",),
@@ -466,9 +512,11 @@ def test_tampering_with_a_pruned_file_is_found(
 
 
 def test_every_rule_is_provoked_here() -> None:
-    source = Path(tms.verification.__file__).read_text("utf-8")
+    rooms = [Path(room.__file__) for room in (tms.verification, tms.chaining)]
+    source = "".join(room.read_text("utf-8") for room in rooms)
     rules = set(re.findall(r"""add\(\s*"([a-z-]+)\"""", source))
-    assert rules == {rule for _, rule, _ in TAMPERING.values()} | {"schema", "integrity"}
+    elsewhere = {"schema", "integrity", "kept"}
+    assert rules == {rule for _, rule, _ in TAMPERING.values()} | elsewhere
 
 
 def test_a_ring_that_holds_itself_up_is_found(good: Path, tmp_path: Path) -> None:
