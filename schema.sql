@@ -6,6 +6,25 @@
 -- rows carry its revision, and its row in `commits`, written last, closes that revision for good.
 -- Two things alone take away: a content can be redacted, and a record pruned into a new file.
 -- Sources, facts and justifications share one sequence of integer keys, which only grows.
+--
+-- Each commit has a digest, so that a change to any earlier row shows: BLAKE2b, of 32 bytes, over lines of
+-- UTF-8 that each end in a newline. A line is a JSON array without spaces, in which only quotes, backslashes
+-- and characters below U+0020 are escaped (as \" \\ \b \t \n \f \r, else \u and four digits in lower case), and
+-- blobs are in lower hexadecimal. First ["before", the digest of the commit before or null]; then the rows
+-- of the commit, each with the name of its table and these columns, in the order of their keys:
+--     scope          scope, name, revision (the shared one, of revision 0, in commit 1)
+--     node           node, scope, kind, id, role, revision
+--     content        node, version, revision, seal
+--     justification  justification, scope, name, digest, rule, revision
+--     switch         target, revision, state
+--     validity       target, revision, valid_from, valid_to
+--     transition     revision, node, change, support
+--     redaction      node, revision
+--     concern        scope, revision, believed
+--     commits        revision, at, micro, op, reason, by, last_key, believed, scope
+-- Nodes and justifications are of a commit by their keys: above the last_key of the commit before, up to its
+-- own. Premises and conclusions are in the digest of their justification. docs/digest.md has an example.
+--
 -- (Files that tms made also hold a table _sqlite_migrations, which sqlite-utils keeps for itself.)
 
 PRAGMA application_id = 1414353713; -- "TMS1"
@@ -34,7 +53,9 @@ CREATE TABLE commits (
     believed INTEGER NOT NULL,    -- how many facts are IN after it
     micro INTEGER NOT NULL        -- the microseconds beyond `at`: windows are settled to these
         CHECK (micro BETWEEN 0 AND 999),
-    scope INTEGER NOT NULL REFERENCES scope (scope) -- whose writer made it
+    scope INTEGER NOT NULL REFERENCES scope (scope), -- whose writer made it
+    digest BLOB NOT NULL          -- over the digest before it and the rows of the commit, see above
+        CHECK (length(digest) = 32)
 ) STRICT;
 
 -- Which scopes a commit is of: that of its writer, and those in which it changed a belief or passed a
@@ -59,12 +80,16 @@ CREATE TABLE node (
 CREATE UNIQUE INDEX node_by_ref ON node (scope, kind, id);
 
 -- The content versions of a node, as canonical JSON; NULL where it was redacted. No row: it has none.
+-- The seal of a content is BLAKE2b, of 32 bytes, over its UTF-8 with the mark as key. It stays when both are
+-- gone, for the digests of commits; without the mark nobody can try which content it was of.
 CREATE TABLE content (
     node INTEGER NOT NULL REFERENCES node (node),
     version INTEGER NOT NULL, -- 1, 2, 3 … of this node
     revision INTEGER NOT NULL,
     content TEXT,
-    PRIMARY KEY (node, version)
+    mark BLOB NOT NULL, -- 16 random bytes; the seal instead where the content was redacted
+    PRIMARY KEY (node, version),
+    CHECK (length(mark) = CASE WHEN content IS NULL THEN 32 ELSE 16 END)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX content_by_revision ON content (revision, node);
 
@@ -156,7 +181,11 @@ CREATE TABLE pruned (
     contents INTEGER NOT NULL,
     switches INTEGER NOT NULL,
     windows INTEGER NOT NULL,
-    transitions INTEGER NOT NULL
+    transitions INTEGER NOT NULL,
+    digest BLOB NOT NULL         -- over lines, as for a commit: all rows kept of commits up to the
+        CHECK (length(digest) = 32) -- baseline, but ordered by revision first where they have one;
+                                 -- their rows in commits, with digests; those of earlier prunings,
+                                 -- with digests; and this row without
 ) STRICT;
 -- ---------------------------------------------------------------- positions
 
@@ -266,9 +295,11 @@ BEGIN SELECT RAISE (ABORT, 'tms: a node is redacted in an open commit, and the r
 CREATE TRIGGER pruned_insert BEFORE INSERT ON pruned
 BEGIN SELECT RAISE (ABORT, 'tms: what is pruned is a new file, and the record is append-only'); END;
 
--- The one change that is let through: a content of a node that the open commit redacts becomes NULL.
+-- The one change that is let through: a content of a node that the open commit redacts becomes NULL,
+-- and its mark the seal.
 CREATE TRIGGER content_update BEFORE UPDATE ON content
 WHEN NEW.content IS NOT NULL
+    OR OLD.content IS NULL
     OR (NEW.node, NEW.version, NEW.revision) IS NOT (OLD.node, OLD.version, OLD.revision)
     OR NOT EXISTS (
         SELECT 1 FROM redaction

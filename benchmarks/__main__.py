@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import debian, growth, large, measures, questions
+from benchmarks import debian, digests, growth, large, measures, questions
 from benchmarks.rows import HEAD, Row
 from benchmarks.suite import CUT, FULL, SMOKE, Suite
 from benchmarks.timing import calibration
@@ -30,6 +30,7 @@ SECTIONS = {
     "small change in a large file": Section(HEAD, measures.pods),
     "commits": Section(HEAD, measures.commits),
     "load": Section(HEAD, measures.load),
+    "digests": Section(HEAD, digests.rows),
     "reads of the past": Section(HEAD, measures.reads),
     "memory": Section(HEAD, measures.peaks),
     "questions": Section(HEAD, questions.rows),

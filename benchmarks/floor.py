@@ -27,8 +27,8 @@ INSERT INTO transition (revision, node, change) SELECT ?, node, 0 FROM resting
 """One recursive walk over the support rows, one INSERT … SELECT of the transition rows."""
 
 COMMIT = (
-    "INSERT INTO commits (revision, at, op, last_key, believed, micro)"
-    " SELECT revision + 1, at, 'retract', last_key, believed, micro"
+    "INSERT INTO commits (revision, at, op, last_key, believed, micro, digest)"
+    " SELECT revision + 1, at, 'retract', last_key, believed, micro, digest"
     " FROM commits ORDER BY revision DESC LIMIT 1"
 )
 
@@ -131,7 +131,7 @@ def commits(path: Path, count: int) -> float:
         execute = sql.execute
         execute("INSERT INTO node VALUES (1, 0, 'Run', '0', 'source', 1)")
         execute("INSERT INTO transition VALUES (1, 1, 1, NULL)")
-        execute("INSERT INTO commits VALUES (1, 0, 'source', NULL, NULL, 1, 0, 0)")
+        execute("INSERT INTO commits VALUES (1, 0, 'source', NULL, NULL, 1, 0, 0, zeroblob(32))")
         started = time.perf_counter()
         for i in range(count):
             revision, fact, j = i + 2, 2 * i + 3, 2 * i + 2
@@ -148,7 +148,7 @@ def commits(path: Path, count: int) -> float:
             execute("INSERT INTO cache_label VALUES (?, 1, ?)", (fact, j))
             execute("INSERT INTO transition VALUES (?, ?, 1, ?)", (revision, fact, j))
             execute(
-                "INSERT INTO commits VALUES (?, 0, 'justify', NULL, NULL, ?, ?, 0)",
+                "INSERT INTO commits VALUES (?, 0, 'justify', NULL, NULL, ?, ?, 0, zeroblob(32))",
                 (revision, fact, revision),
             )
             execute("COMMIT")

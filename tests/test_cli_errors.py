@@ -30,7 +30,8 @@ def test_every_error_has_its_exit_status():
         "error": 1,
         **dict.fromkeys(["corrupt-store", "store-failed", "read-only", "schema-too-new"], 1),
         "misuse": 1,
-        **dict.fromkeys(["invalid-ref", "invalid-anchor", "invalid-cursor", "invalid-window"], 2),
+        **dict.fromkeys(["invalid-ref", "invalid-anchor", "invalid-digest"], 2),
+        **dict.fromkeys(["invalid-cursor", "invalid-window"], 2),
         **dict.fromkeys(["invalid-content", "invalid-justification", "invalid-argument"], 2),
         "scope-required": 2,
         "not-a-tms-file": 2,
@@ -181,7 +182,7 @@ def test_a_damaged_file_is_told_as_one(path):
     assert result.stdout.startswith("unsound")
     assert "no JSON object" in result.stdout
     found = json.loads(run(path, "verify", "--json").stdout)
-    assert {finding["rule"] for finding in found["findings"]} == {"content", "schema"}
+    assert {finding["rule"] for finding in found["findings"]} == {"chain", "content", "schema"}
 
 
 def test_a_fault_of_our_own_is_not_hidden(path, monkeypatch):

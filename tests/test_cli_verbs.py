@@ -50,6 +50,15 @@ def test_a_memory_is_kept_by_its_verbs(tmp_path):
     assert revised.startswith("revise Feed:1\n  because    typo  (by -)\n")
     assert '{"n": 2}  (version 2)' in told(path, "show", "Feed:1")
     assert told(path, "verify") == "sound; labels compared at 9 revisions\n"
+    kept = told(path, "head", "--digest").strip()
+    assert kept.startswith(f"{told(path, 'head').strip()} ")
+    assert json.loads(told(path, "head", "--digest", "--json")) == kept
+    assert told(path, "verify", "--kept", kept) == told(path, "verify")
+    other = f"{kept[:-1]}{'1' if kept[-1] == '0' else '0'}"
+    found = run(path, "verify", "--kept", other)
+    assert (found.exit_code, f"{kept} is there instead" in found.stdout) == (1, True)
+    refused = run(path, "verify", "--kept", "r1:1")
+    assert (refused.exit_code, "invalid-digest" in refused.stderr) == (2, True)
     assert json.loads(told(path, "verify", "--revisions", "2", "--json"))["revisions"] == [5, 9]
     assert len(json.loads(told(path, "verify", "--all", "--json"))["revisions"]) == 9
 

@@ -171,6 +171,15 @@ def test_a_wide_wave_is_one_statement_not_one_for_each_fact():
     assert counts[1] <= counts[0] + 4  # derivations come in blocks that grow fourfold
 
 
+@pytest.mark.parametrize("n", [1, 5_000])
+def test_the_digest_of_a_commit_is_one_statement_however_many_rows_it_has(n):
+    with tms.open(":memory:") as memory:
+        with watched(memory) as seen:
+            memory.load(FAMILIES["fan"].rows(n))
+            memory.retract("Root:0")
+        assert sum("json_array('before'" in text for text in seen["statements"]) == 2
+
+
 @pytest.mark.parametrize("family", ["chain", "layers", "rings", "memory", "security"])
 def test_no_hot_statement_scans_a_table(family):
     with tms.open(":memory:") as memory:

@@ -83,6 +83,7 @@ RAISES: dict[type[tms.TMSError], Callable[[Path, tms.Memory], object]] = {
     tms.Forgotten: _pruned,
     tms.InvalidRef: lambda _, memory: memory.source("Feed"),
     tms.InvalidAnchor: lambda _, memory: memory.report("yesterday"),
+    tms.InvalidDigest: lambda _, memory: memory.verify(kept=f"{memory.head} 00"),
     tms.InvalidCursor: lambda _, memory: memory.scan(after="here"),
     tms.InvalidWindow: _naive,
     tms.InvalidContent: lambda _, memory: memory.source("Feed:9", content={"rate": float("nan")}),

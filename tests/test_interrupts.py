@@ -138,7 +138,7 @@ def test_batches_that_end_out_of_turn_keep_nothing_and_say_so(tmp_path):
 @pytest.mark.parametrize(
     "forged",
     [
-        "INSERT INTO content VALUES (1, 1, 2, '{}')",
+        "INSERT INTO content VALUES (1, 1, 2, '{}', zeroblob(16))",
         "INSERT INTO switch VALUES (1, 2, 0)",
         "INSERT INTO transition VALUES (2, 1, 0, NULL)",
         "INSERT INTO node VALUES (9, 0, 'K', 'x', 'source', 2)",
@@ -174,7 +174,8 @@ def test_a_commit_that_claims_keys_it_never_gave_out_is_refused_by_the_file(tmp_
     for last_key in (0, 2, 2**63 - 1):
         with pytest.raises(tms.store.connection.sqlite3.IntegrityError, match="append-only"):
             sql.execute(
-                "INSERT INTO commits VALUES (2, 4000000000000, 'x', NULL, NULL, ?, 0, 0, 0)",
+                "INSERT INTO commits"
+                " VALUES (2, 4000000000000, 'x', NULL, NULL, ?, 0, 0, 0, zeroblob(32))",
                 (last_key,),
             )
     sql.close()

@@ -103,6 +103,7 @@ def test_a_memory_and_a_view_answer_the_same_questions() -> None:
         "critical",
         "cuts",
         "diff",
+        "digest",
         "environments",
         "get",
         "head",

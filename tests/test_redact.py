@@ -1,5 +1,6 @@
 """Content that goes for good, and nothing else with it."""
 
+import hashlib
 import json
 import os
 import sqlite3
@@ -50,6 +51,32 @@ def test_the_bytes_of_a_redacted_content_are_gone(path: Path, size: int) -> None
         assert memory.report(report.after).to_json() == report.to_json()
         assert memory.verify(revisions=None)
     assert left(path) == []
+
+
+def test_a_redaction_keeps_the_digests_and_leaves_nothing_to_guess_from(path: Path) -> None:
+    content = {"pin": "0000"}
+    with tms.open(path, clock=Clock()) as memory:
+        for number in range(2):
+            memory.source(f"Person:{number}", content)
+        memory.revise("Person:0", {"pin": "0001"})
+        kept = memory.digest()
+        with plain(path) as shell:
+            rows = shell.execute("SELECT content, mark FROM content ORDER BY node, version")
+            texts, marks = zip(*rows.fetchall(), strict=True)
+        assert len(set(marks)) == 3
+        assert [len(mark) for mark in marks] == [16, 16, 16]
+        memory.redact("Person:0")
+        memory.redact("Person:1")
+        assert memory.verify(kept=kept, revisions=None)
+    with plain(path) as shell:
+        seals = [row[0] for row in shell.execute("SELECT mark FROM content ORDER BY 1")]
+    assert sorted(seals) == sorted(
+        hashlib.blake2b(text.encode(), key=mark, digest_size=32).digest()
+        for text, mark in zip(texts, marks, strict=True)
+    )
+    assert len(set(seals)) == 3  # though two were of the same content
+    left = [name for name in path.parent.iterdir() if name.is_file()]
+    assert not [mark for mark in marks for name in left if mark in name.read_bytes()]
 
 
 def test_a_memory_is_redacted_wherever_the_process_went_meanwhile(
@@ -156,17 +183,20 @@ def test_a_content_leaves_through_no_other_door(path: Path) -> None:
         memory.redact("Feed:2")
     before = dump(path)
     opened = "INSERT INTO redaction SELECT 1, max(revision) + 1 FROM commits"
+    gone = "UPDATE content SET content = NULL, mark = zeroblob(32)"
     for statements in (
-        ["UPDATE content SET content = NULL WHERE node = 1"],
+        [f"{gone} WHERE node = 1"],
         ["UPDATE content SET content = '{}' WHERE node = 2"],
-        [opened, "UPDATE content SET content = NULL"],
+        [opened, gone],
         [opened, "UPDATE content SET content = '{}' WHERE node = 1"],
-        [opened, "UPDATE content SET content = NULL, version = 7 WHERE node = 1"],
-        [opened, "UPDATE content SET content = NULL, node = 2 WHERE node = 1"],
-        ["INSERT INTO content VALUES (2, 2, 4, NULL)"],
+        [opened, "UPDATE content SET mark = zeroblob(16) WHERE node = 1"],
+        [opened, f"{gone}, version = 7 WHERE node = 1"],
+        [opened, f"{gone}, node = 2 WHERE node = 1"],
+        [opened, f"{gone} WHERE node = 1", f"{gone} WHERE node = 1"],
+        ["INSERT INTO content VALUES (2, 2, 4, NULL, zeroblob(32))"],
         ["INSERT INTO redaction VALUES (1, 3)"],
         ["INSERT INTO redaction VALUES (99, 4)"],
-        ["INSERT INTO pruned VALUES (1, 1, 0, NULL, NULL, 0, 0, 0, 0, 0)"],
+        ["INSERT INTO pruned VALUES (1, 1, 0, NULL, NULL, 0, 0, 0, 0, 0, zeroblob(32))"],
     ):
         with plain(path) as shell:
             shell.execute("BEGIN")
@@ -175,10 +205,17 @@ def test_a_content_leaves_through_no_other_door(path: Path) -> None:
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 shell.execute(statements[-1])
             shell.rollback()
+    for mark in ("zeroblob(16)", "mark", "NULL"):  # the mark must go with the content
+        with plain(path) as shell:
+            shell.execute("BEGIN")
+            shell.execute(opened)
+            with pytest.raises(sqlite3.IntegrityError):
+                shell.execute(f"UPDATE content SET content = NULL, mark = {mark} WHERE node = 1")
+            shell.rollback()
     assert dump(path) == before
     with plain(path) as shell:
         shell.execute(opened)
-        shell.execute("UPDATE content SET content = NULL WHERE node = 1")
+        shell.execute(f"{gone} WHERE node = 1")
         shell.rollback()
     assert dump(path) == before
 

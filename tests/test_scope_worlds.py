@@ -28,4 +28,4 @@ def test_a_scope_sees_what_it_would_see_alone(
 
 def test_every_question_is_asked() -> None:
     public = {name for name in dir(tms.View) if not name.startswith("_")}
-    assert public - ASKED == {"scope"}
+    assert public - ASKED == {"digest", "scope"}

@@ -375,6 +375,7 @@ def test_what_is_about_the_whole_file_is_not_for_a_scope(file: Open, tmp_path: P
         "verify": alice.verify,
         "rebuild": alice.rebuild,
         "doctor": alice.doctor,
+        "digest": alice.digest,
         "backup": lambda: alice.backup(target),
         "prune": lambda: alice.prune(before=alice.head, path=target),
         "require_scope": alice.require_scope,
@@ -382,6 +383,8 @@ def test_what_is_about_the_whole_file_is_not_for_a_scope(file: Open, tmp_path: P
     for name, work in whole.items():
         with pytest.raises(tms.Misuse, match=f"{name} is about the whole file"):
             work()
+    with pytest.raises(tms.Misuse, match="digest is about the whole file"):
+        alice.as_of(recorded=alice.head).digest()
     assert not target.exists()
     assert alice.stats().bytes is None
     assert file[""].stats().bytes > 0

@@ -53,6 +53,52 @@ TWIN = "SELECT justification, 0, 'X', '1', 'fact', revision FROM justification"
 DEEP = "'{\"a\":' || replace(hex(zeroblob(50000)), '00', '[')"
 
 TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "a reason is another": (
+        ("UPDATE commits SET reason = 'good mapping' WHERE revision = 10",),
+        "chain",
+        "r1:0000000000000010:2026",
+    ),
+    "a digest is another": (
+        ("UPDATE commits SET digest = zeroblob(32) WHERE revision = 10",),
+        "chain",
+        "r1:0000000000000011:2026",
+    ),
+    "a content is another": (
+        ("UPDATE content SET content = '{}' WHERE version = 1",),
+        "chain",
+        "r1:0000000000000001:2026",
+    ),
+    "a mark is another": (
+        ("UPDATE content SET mark = zeroblob(16) WHERE version = 2",),
+        "chain",
+        "r1:0000000000000009:2026",
+    ),
+    "a mark is too long for any hash": (
+        (
+            "PRAGMA ignore_check_constraints = ON",
+            "UPDATE content SET mark = zeroblob(99) WHERE version = 2",
+        ),
+        "chain",
+        "r1:0000000000000009:2026",
+    ),
+    "a premise is gone, told of its commit": (
+        (f"DELETE FROM premise WHERE justification = {ONLY_FEED}",),
+        "chain",
+        "r1:0000000000000006:2026",
+    ),
+    "a content is gone, told of its commit": (
+        (
+            "PRAGMA ignore_check_constraints = ON",
+            "UPDATE content SET content = NULL WHERE version = 2",
+        ),
+        "chain",
+        "r1:0000000000000009:2026",
+    ),
+    "a commit is gone, told where": (
+        ("DELETE FROM commits WHERE revision = 5",),
+        "chain",
+        "revision 5 is not there",
+    ),
     "a commit is gone": (("DELETE FROM commits WHERE revision = 5",), "revisions", "revision 6"),
     "the last commit is gone": (
         (f"DELETE FROM commits WHERE revision = {LAST}",),
@@ -229,7 +275,7 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "Flag:30",
     ),
     "a content is gone that was not redacted": (
-        ("UPDATE content SET content = NULL WHERE version = 2",),
+        ("UPDATE content SET content = NULL, mark = zeroblob(32) WHERE version = 2",),
         "redaction",
         "Feed:1 version 2",
     ),
@@ -244,7 +290,7 @@ TAMPERING: dict[str, tuple[tuple[str, ...], str, str]] = {
         "redaction row of revision 99",
     ),
     "a pruning is made up": (
-        ("INSERT INTO pruned VALUES (1, 12, 0, NULL, NULL, 0, 0, 0, 0, 0)",),
+        ("INSERT INTO pruned VALUES (1, 12, 0, NULL, NULL, 0, 0, 0, 0, 0, zeroblob(32))",),
         "pruned",
         "transitions left in",
     ),
@@ -476,7 +522,11 @@ def test_tampering_is_found_by_its_rule_and_with_an_example(
         ("DELETE FROM pruned", "revisions", "revision 17"),
         ("DELETE FROM redaction", "redaction", "Feed:1 version 2"),
         ("UPDATE content SET version = 3", "pruned", "2 content versions before others"),
-        (f"INSERT INTO content SELECT {FEED}, 1, 1, NULL", "pruned", "1 contents left in"),
+        (
+            f"INSERT INTO content SELECT {FEED}, 1, 1, NULL, zeroblob(32)",
+            "pruned",
+            "1 contents left in",
+        ),
         (
             f"INSERT INTO transition SELECT 1, {FLAG22}, 1, {ONLY_FEED}",
             "pruned",
@@ -496,9 +546,11 @@ def test_tampering_with_a_pruned_file_is_found(
 
 
 def test_every_rule_is_provoked_here() -> None:
-    source = Path(tms.verification.__file__).read_text("utf-8")
+    rooms = [Path(room.__file__) for room in (tms.verification, tms.labelled, tms.chaining)]
+    source = "".join(room.read_text("utf-8") for room in rooms)
     rules = set(re.findall(r"""add\(\s*"([a-z-]+)\"""", source))
-    assert rules == {rule for _, rule, _ in TAMPERING.values()} | {"schema", "integrity"}
+    elsewhere = {"schema", "integrity", "kept"}
+    assert rules == {rule for _, rule, _ in TAMPERING.values()} | elsewhere
 
 
 def test_a_ring_that_holds_itself_up_is_found(good: Path, tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_lost_cache_is_found_and_the_rest_is_checked_still(
 ) -> None:
     statements = (f"DROP TABLE {lost}", "UPDATE commits SET believed = 0 WHERE revision = 14")
     findings = found(tampered(good, tmp_path, *statements))
-    assert findings.keys() == {"cache", "believed"}
+    assert findings.keys() == {"cache", "believed", "chain"}
     assert findings["cache"].examples == (f"table {lost}",)
 
 

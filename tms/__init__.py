@@ -48,6 +48,7 @@ from tms.errors import (
     InvalidArgument,
     InvalidContent,
     InvalidCursor,
+    InvalidDigest,
     InvalidJustification,
     InvalidRef,
     InvalidWindow,
@@ -78,7 +79,7 @@ from tms.models import (
     Survivor,
     Verification,
 )
-from tms.refs import Anchor, Ref
+from tms.refs import Anchor, Digest, Ref
 from tms.view import View
 
 __all__ = [
@@ -96,6 +97,7 @@ __all__ = [
     "Critical",
     "Cuts",
     "Diff",
+    "Digest",
     "Environments",
     "Event",
     "Finding",
@@ -106,6 +108,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidContent",
     "InvalidCursor",
+    "InvalidDigest",
     "InvalidJustification",
     "InvalidRef",
     "InvalidWindow",

@@ -76,6 +76,7 @@ class Writer:
                 self._audit.mend()
                 self._draft = draft = Draft(self._record, self._network, self.now())
                 self._record.check_end(draft.base)
+                self._record.claim_scope(draft.revision)
             self._broken = False
         except BaseException:
             self.undo()

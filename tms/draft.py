@@ -65,7 +65,6 @@ class Draft:
         self._record = record
         self.base = record.head()
         self.revision = self.base.revision + 1
-        record.claim_scope(self.revision)
         self._now = max(now, self.base.instant) if self.base.revision else now
         self._rows = Pending(record, network, self.base, most=most)
         self._next_key = self.base.last_key + 1

@@ -9,6 +9,7 @@
     │   └── Forgotten         LookupError     one from before the file was pruned
     ├── InvalidRef            ValueError      text that is no ``kind:id``
     ├── InvalidAnchor         ValueError      text that is no anchor
+    ├── InvalidDigest         ValueError      text that is no anchor with its digest
     ├── InvalidCursor         ValueError      a cursor of another scan, or a damaged one
     ├── InvalidWindow         ValueError      an instant without a time zone
     ├── InvalidContent        ValueError      content, rule, reason or row that cannot be kept
@@ -89,6 +90,12 @@ class InvalidAnchor(TMSError, ValueError):
     """Text that cannot be an anchor. Anchors come from ``head``, ``log`` or a report."""
 
     code = "invalid-anchor"
+
+
+class InvalidDigest(TMSError, ValueError):
+    """Text that is no anchor with its digest. ``memory.digest()`` returns one to keep."""
+
+    code = "invalid-digest"
 
 
 class InvalidCursor(TMSError, ValueError):

@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from tms import cursors, history, instants
 from tms.answers import Commit
 from tms.cursors import LARGEST_PAGE, Question, Walk
-from tms.errors import InvalidArgument, InvalidCursor, InvalidRef, NoSuchJustification, NoSuchNode
+from tms.errors import (
+    InvalidArgument,
+    InvalidCursor,
+    InvalidRef,
+    Misuse,
+    NoSuchJustification,
+    NoSuchNode,
+)
 from tms.models import Justification, Node, Page, Status
-from tms.refs import JUSTIFICATION, Anchor, Ref, ref_of
-from tms.store import Beliefs, Connection, Named, NodeRow, Overlay, Record, Windows
+from tms.refs import JUSTIFICATION, Anchor, Digest, Ref, ref_of
+from tms.store import Beliefs, Chain, Connection, Named, NodeRow, Overlay, Record, Windows
 
 
 class Reader:
@@ -69,6 +76,14 @@ class Reader:
     def scope(self) -> str:
         """The scope as which this reads and writes; empty for the shared one. It costs nothing."""
         return self._connection.scope
+
+    def _whole(self, operation: str) -> None:
+        """Check that what is about the whole file is not asked for as one scope."""
+        if self.scope:
+            raise Misuse(
+                f"{operation} is about the whole file, with what all scopes wrote.",
+                hint='Open the file with scope="" for it.',
+            )
 
     def _unknown(self) -> str:
         return "Check the spelling, or declare it first: memory.source(...) or memory.fact(...)."
@@ -269,6 +284,27 @@ class Reader:
         """The last commit to be seen; None if there is none yet. One index seek."""
         with self._connection.snapshot():
             return history.anchor(self._beliefs, self._recorded())
+
+    def digest(self) -> Digest | None:
+        """Return the last commit to be seen with its digest, to be kept elsewhere.
+
+        The digest is over that of the commit before, and over the commit: over all that was
+        recorded up to it. Who keeps it can tell later, by ``verify(kept=digest)``, whether anybody
+        changed any of that.
+
+        Returns:
+            Its anchor with its digest; None if there is no commit yet.
+
+        Raises:
+            Misuse: the memory belongs to another thread or process, or is a scope of the file.
+
+        Cost: two index seeks.
+        """
+        self._whole("digest")
+        with self._connection.snapshot():
+            revision = self._recorded()
+            recorded = Chain(self._connection).recorded(revision)
+            return None if recorded is None else Digest.kept(revision, *recorded)
 
     def log(self, *, after: str | None = None) -> Iterator[Commit]:
         """Yield the commits, oldest first, up to the head at the moment of the call.

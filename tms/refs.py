@@ -9,7 +9,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from tms import clock
-from tms.errors import InvalidAnchor, InvalidRef
+from tms.errors import InvalidAnchor, InvalidDigest, InvalidRef
 
 JUSTIFICATION = "justification"
 """The kind that justifications have in a ref; no node may have it."""
@@ -218,6 +218,55 @@ class Anchor(_Text):
         return f"Anchor({str.__repr__(self)})"
 
 
+class Digest(_Text):
+    """A commit with the digest of all that was recorded up to it: ``ANCHOR HEX``.
+
+    It is its text, the anchor, a space and 64 hex digits, to be kept out of reach of who can write
+    the file: ``verify(kept=digest)`` tells whether the file still says all that it said then.
+
+    Raises:
+        InvalidDigest: any other text.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, text: str) -> Self:
+        if isinstance(text, cls):
+            return text
+        if isinstance(text, str):
+            anchor, _, digits = text.partition(" ")
+            try:
+                Anchor(anchor)
+            except InvalidAnchor:
+                digits = ""
+            if _HEX.fullmatch(digits):
+                return str.__new__(cls, text)
+        raise InvalidDigest(
+            f"not a digest: {text!r}.",
+            hint="Take one from memory.digest(): an anchor, a space, and 64 hex digits.",
+            ids=(text,) if isinstance(text, str) else (),
+        )
+
+    @classmethod
+    def kept(cls, revision: int, at: int, digest: bytes) -> Self:
+        """Name the digest of a commit that comes from the file, unchecked."""
+        return str.__new__(cls, f"{Anchor.kept(revision, at)} {digest.hex()}")
+
+    @property
+    def anchor(self) -> Anchor:
+        """The commit."""
+        return Anchor(self.partition(" ")[0])
+
+    @property
+    def hex(self) -> str:
+        """The digest alone, in lower hexadecimal."""
+        return self.partition(" ")[2]
+
+    def __repr__(self) -> str:
+        return f"Digest({str.__repr__(self)})"
+
+
+_HEX = re.compile(r"[0-9a-f]{64}")
 _WHERE = (
     "Take one from memory.head, memory.log() or a report; "
     "it looks like r1:0000000000000042:2026-07-21T10:00:00.000Z."

@@ -12,7 +12,8 @@ from tms.clock import MILLI, Clock
 from tms.content import check_text
 from tms.errors import InvalidArgument, Misuse
 from tms.models import Verification
-from tms.store import Audit, Connection, be_strict, versions
+from tms.refs import Digest
+from tms.store import Audit, Chain, Connection, be_strict, versions
 from tms.verification import verify
 
 Done = TypeVar("Done")
@@ -26,21 +27,26 @@ class Upkeep(Questions):
         self._audit = Audit(connection)
         self._writer = Writer(connection, clock)
 
-    def verify(self, *, revisions: int | None = 16) -> Verification:
+    def verify(self, *, revisions: int | None = 16, kept: str | None = None) -> Verification:
         """Check that the file keeps its promises.
 
         Labels and supports are worked out from scratch and compared; the guards, keys, times,
-        digests, counts and the cache are checked too.
+        counts and the cache are checked too. The digest of every commit is worked out from the
+        rows, so that any that was changed, removed, added or moved by another hand is found, and
+        the first commit that is not to be trusted named. Who also writes all later digests anew
+        is found out by a digest that was kept elsewhere.
 
         Args:
             revisions: at how many revisions, spread over all of them and ending with the head,
                 the labels are compared; None for every one.
+            kept: what ``digest()`` returned once.
 
         Returns:
             The verification: truthy when sound, else with findings.
 
         Raises:
             InvalidArgument: ``revisions`` is not 1 or more.
+            InvalidDigest: ``kept`` is no digest.
             Misuse: a batch is open, or this is a scope of the file, not all of it.
 
         Cost: grows with the file, times the revisions compared.
@@ -48,9 +54,10 @@ class Upkeep(Questions):
         counted = isinstance(revisions, int) and not isinstance(revisions, bool)
         if revisions is not None and (not counted or revisions < 1):
             raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
+        known = None if kept is None else Digest(kept)
         self._whole("verify")
         with self._connection.snapshot():
-            return verify(self._audit, revisions)
+            return verify(self._audit, Chain(self._connection), revisions, known)
 
     def rebuild(self) -> None:
         """Make anew what can be rebuilt from the record: the labels at the head.
@@ -134,11 +141,7 @@ class Upkeep(Questions):
 
     def _whole(self, operation: str) -> None:
         """Check that what is about the whole file is not asked for as one scope, or in a batch."""
-        if self.scope:
-            raise Misuse(
-                f"{operation} is about the whole file, with what all scopes wrote.",
-                hint='Open the file with scope="" for it.',
-            )
+        super()._whole(operation)
         self._alone()
 
     def _alone(self) -> None:

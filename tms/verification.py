@@ -2,43 +2,47 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
 from itertools import accumulate, pairwise
 
-from tms.clock import MILLI, Window, written
-from tms.models import Finding, Verification
-from tms.ownership import Made, Ownership
-from tms.refs import JUSTIFICATION
-from tms.relabelling import Graph, Said, by_revision, grouped
-from tms.store import Audit
+from tms.chaining import check_chain, check_kept
+from tms.clock import written
+from tms.findings import Findings
+from tms.labelled import Labelled
+from tms.models import Verification
+from tms.refs import JUSTIFICATION, Digest
+from tms.relabelling import Said
+from tms.store import Audit, Chain
 
-_EXAMPLES = 5
 _ALWAYS = -(2**63)
 """Before every time that a file can hold."""
 
 
-def verify(audit: Audit, revisions: int | None) -> Verification:
+def verify(audit: Audit, chain: Chain, revisions: int | None, kept: Digest | None) -> Verification:
     """Check a file.
 
     Args:
         audit: all of it, in one snapshot.
+        chain: its digests.
         revisions: at how many revisions the labels are worked out from scratch, spread over all
             of them and ending with the head; None for every one.
+        kept: a digest that was kept elsewhere, if any.
 
     Cost: grows with the file, times the revisions compared.
     """
-    findings = _Findings()
+    findings = Findings()
     complaints = audit.complaints()
     findings.add("integrity", "SQLite finds the file damaged", complaints)
     if any(not text.startswith("CHECK constraint failed") for text in complaints):
         return Verification(findings=tuple(findings.found), revisions=())
     with audit.lenient() as broken:
-        compared = _checked(audit, revisions, findings)
+        compared = _checked(audit, chain, revisions, kept, findings)
         findings.add("text", "text is not in UTF-8", broken)
     return Verification(findings=tuple(findings.found), revisions=tuple(compared))
 
 
-def _checked(audit: Audit, revisions: int | None, findings: "_Findings") -> list[int]:
+def _checked(
+    audit: Audit, chain: Chain, revisions: int | None, kept: Digest | None, findings: Findings
+) -> list[int]:
     findings.add("foreign-key", "rows refer to nothing", audit.dangling())
     altered = audit.altered()
     lost = [name for name in altered if name.startswith("table cache_")]
@@ -56,6 +60,9 @@ def _checked(audit: Audit, revisions: int | None, findings: "_Findings") -> list
     file.check_nodes()
     file.check_justifications()
     file.check_switches()
+    check_chain(chain, file.times, file.baseline, file.blamed, findings)
+    if kept is not None:
+        check_kept(chain, kept, findings)
     file.check_consumers()
     file.check_labels(compared)
     if not lost:
@@ -69,68 +76,8 @@ def _chosen(there: list[int], count: int | None) -> list[int]:
     return sorted({there[-1 - (len(there) * step) // count] for step in range(count)})
 
 
-class _Findings:
-    def __init__(self) -> None:
-        self.found: list[Finding] = []
-
-    def add(self, rule: str, message: str, examples: Iterable[str]) -> None:
-        examples = list(examples)
-        if examples:
-            self.found.append(
-                Finding(
-                    rule=rule,
-                    message=message,
-                    count=len(examples),
-                    examples=tuple(examples[:_EXAMPLES]),
-                )
-            )
-
-
-class _File:
+class _File(Labelled):
     """All of the record, in memory, and the checks on it."""
-
-    def __init__(self, audit: Audit, findings: _Findings) -> None:
-        self._audit = audit
-        self._findings = findings
-        self._commits = list(audit.rows("commits"))
-        self.revisions = [row[0] for row in self._commits]
-        self._pruned = list(audit.rows("pruned"))
-        self.baseline = max((row[1] for row in self._pruned), default=0)
-        self._nodes = {
-            key: (kind, id, role, revision)
-            for key, kind, id, role, revision, _ in audit.rows("node")
-        }
-        self._premises = grouped(audit.rows("premise"))
-        self._derives = grouped(audit.rows("derive"))
-        self._justifications = {
-            key: Said(key, revision, self._premises.get(key, ()), self._derives.get(key, ()))
-            for key, revision, _, _, _ in audit.rows("justification")
-        }
-        self._owners = {row[0]: row[-1] for row in audit.rows("node")}
-        self._owners |= {row[0]: row[-1] for row in audit.rows("justification")}
-        self._graph = Graph(self._nodes, self._justifications)
-        self._switches = list(audit.rows("switch"))
-        self._transitions = list(audit.rows("transition"))
-        self._validity: dict[int, list[tuple[int, Window]]] = {}
-        for revision, target, start, end in audit.rows("validity"):
-            self._validity.setdefault(target, []).append((revision, Window(start, end)))
-        self._made = [
-            Made(revision, at * MILLI + micro, scope)
-            for revision, at, _, _, micro, scope in self._commits
-        ]
-        self._ownership = Ownership(self._owners, self._made, self.baseline)
-
-    def _name(self, key: int) -> str:
-        node = self._nodes.get(key)
-        if node is not None and not self._owners[key]:
-            return self._ref(key)
-        return f"justification {key}" if key in self._justifications else f"key {key}"
-
-    def _ref(self, key: int) -> str:
-        node = self._nodes.get(key)
-        return f"key {key}" if node is None else f"{node[0]}:{node[1]}"
-
-    # ------------------------------------------------------------ the rows
 
     def check_commits(self) -> None:
         add, commits = self._findings.add, self._commits
@@ -226,6 +173,7 @@ class _File:
                 wrong.append(f"{self._name(node)} version {version}")
             last[node] = (version, revision)
             if (text is None) != (revision <= redacted.get(node, 0)):
+                self.blamed.add(revision)
                 marks.append(f"{self._name(node)} version {version}")
             elif text is not None and not _is_object(text):
                 wrong.append(f"{self._name(node)} version {version} is no JSON object")
@@ -258,6 +206,10 @@ class _File:
             "a justification has a conclusion among its premises",
             [self._name(item.key) for item in items if set(item.premises) & set(item.conclusions)],
         )
+        changed = [
+            item for item in items if self._digest(item, said[item.key][1]) != said[item.key][0]
+        ]
+        self.blamed.update(item.revision for item in changed)
         add(
             "scope",
             "a justification joins what its scope may not join",
@@ -266,11 +218,7 @@ class _File:
         add(
             "digest",
             "a justification does not say what its digest says",
-            [
-                self._name(item.key)
-                for item in items
-                if self._digest(item, said[item.key][1]) != said[item.key][0]
-            ],
+            [self._name(item.key) for item in changed],
         )
 
     def _digest(self, item: Said, rule: str | None) -> bytes:
@@ -310,107 +258,6 @@ class _File:
         last = self.revisions[-1] if self.revisions else 0
         wrong = [name for name, revision in self._audit.rows("consumer") if revision > last]
         self._findings.add("consumer", "a position is ahead of the last commit", wrong)
-
-    # ------------------------------------------------------------ the labels
-
-    def check_labels(self, compared: list[int]) -> None:
-        """Walk the revisions once; at those compared, label all nodes from scratch."""
-        wanted = set(compared)
-        turned = by_revision(self._switches)
-        moved = by_revision(self._transitions)
-        passed = self._ownership.passed(self._validity)
-        concerns: dict[int, dict[int, int]] = {}
-        for scope, revision, believed in self._audit.rows("concern"):
-            concerns.setdefault(revision, {})[scope] = believed
-        off: set[int] = set()
-        held: dict[int, int | None] = {}
-        facts = 0
-        seen: set[int] = set()
-        alternation: list[str] = []
-        counts: list[str] = []
-        foreign: list[str] = []
-        wrong: list[str] = []
-        unfounded: list[str] = []
-        for made, (revision, _, _, believed, _, _) in zip(self._made, self._commits, strict=True):
-            concerned = passed.get(revision, set())
-            for _, target, state in turned.get(revision, ()):
-                (off.discard if state else off.add)(target)
-            for _, node, change, support in moved.get(revision, ()):
-                where = f"{self._name(node)} at revision {revision}"
-                known = revision > self.baseline or node in seen
-                seen.add(node)
-                concerned.add(self._owners.get(node, made.scope))
-                if known and (
-                    (node in held) != (change != 1) or (change == 2 and held[node] == support)
-                ):
-                    alternation.append(where)
-                before = held.pop(node, None)
-                if change != 0:
-                    held[node] = support
-                gained = (held.get(node) is not None) - (before is not None)
-                facts += gained
-                self._ownership.count(node, gained)
-            if revision < self.baseline:
-                continue
-            if facts != believed:
-                counts.append(f"revision {revision}")
-            if self._ownership.wrong(made, concerned, concerns):
-                foreign.append(f"revision {revision}")
-            if revision in wanted:
-                idle = off | self._outside(revision, made.instant)
-                expected = self._graph.fixpoint(revision, idle)
-                wrong += [
-                    f"{self._name(node)} at revision {revision}"
-                    for node in sorted(expected ^ held.keys())
-                ]
-                unfounded += [
-                    f"{self._name(node)} at revision {revision}"
-                    for node in self._graph.unfounded(revision, idle, held)
-                ]
-        add = self._findings.add
-        add("alternation", "a belief changes to what it was", alternation)
-        add("believed", "the count of believed facts is off", counts)
-        add("scope", "a commit is not told to the scopes that it is of", foreign)
-        add("label", "a label is not what the record supports", wrong)
-        add("support", "a fact rests on support that does not hold it up", unfounded)
-
-    def _outside(self, revision: int, instant: int) -> set[int]:
-        """Return what is outside its window, as known at a revision."""
-        outside = set()
-        for target, windows in self._validity.items():
-            known = [window for since, window in windows if since <= revision]
-            if known and not known[-1].holds(instant):
-                outside.add(target)
-        return outside
-
-    def check_cache(self) -> None:
-        held: dict[int, int | None] = {0: None}  # the cache has a row of key 0 in each table
-        for _, node, change, support in self._transitions:
-            if change:
-                held[node] = support
-            else:
-                held.pop(node, None)
-        state = {target: state for _, target, state in self._switches}
-        idle = {target for target, on in state.items() if not on}
-        if self._commits:
-            idle |= self._outside(self._made[-1].revision, self._made[-1].instant)
-        labels = {node: (rank, support) for node, rank, support in self._audit.rows("cache_label")}
-        wrong = [
-            self._name(node)
-            for node in sorted(held.keys() | labels.keys())
-            if node not in held or node not in labels or labels[node][1] != held[node]
-        ]
-        for node, (rank, support) in labels.items():
-            premises = self._premises.get(support, ()) if support is not None else ()
-            if (support is None) != (rank == 0) or any(
-                premise not in labels or labels[premise][0] >= rank for premise in premises
-            ):
-                wrong.append(f"rank of {self._name(node)}")
-        cached_off = {row[0] for row in self._audit.rows("cache_off")}
-        wrong += [f"switch of {self._name(key)}" for key in sorted(cached_off ^ {0, *idle})]
-        self._findings.add(
-            "cache", "the cache is not what the record says (run tms rebuild)", wrong
-        )
 
 
 def _is_object(text: str) -> bool:

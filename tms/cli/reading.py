@@ -57,13 +57,14 @@ def status(door: Door, *, ref: str | None, at: Seen | None, as_json: bool) -> No
 
 
 @verb
-def head(door: Door, *, as_json: bool) -> None:
+@click.option("--digest", is_flag=True, help="Print its digest behind it, to keep elsewhere.")
+def head(door: Door, *, digest: bool, as_json: bool) -> None:
     """Print the anchor of the last commit.
 
     If there is none yet it says so, with --json by null.
     """
     with door.open() as memory:
-        last = memory.head
+        last = memory.digest() if digest else memory.head
         tell("no commit yet" if last is None and not as_json else last, as_json=as_json)
 
 
@@ -268,12 +269,13 @@ def subscribe(
     help="At how many revisions the labels are worked out again and compared.",
 )
 @click.option("--all", "every", is_flag=True, help="At every revision.")
-def verify(door: Door, *, revisions: int, every: bool, as_json: bool) -> int:
+@click.option("--kept", metavar="DIGEST", help="What tms head --digest printed once.")
+def verify(door: Door, *, revisions: int, every: bool, kept: str | None, as_json: bool) -> int:
     """Check that the file keeps its promises.
 
     It is only read, and exit status 1 tells that it does not.
     """
     with door.open(read_only=True) as memory:
-        found = memory.verify(revisions=None if every else revisions)
+        found = memory.verify(revisions=None if every else revisions, kept=kept)
         tell(found, as_json=as_json)
     return 0 if found else FAILED

@@ -1,13 +1,14 @@
 """The only room that speaks SQL: one SQLite file, as schema.sql defines it.
 
-``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
+``file`` opens and checks a file, ``connection`` runs its transactions, ``lookup`` finds what the
+next commit needs and ``record`` adds it, ``chain`` works out its digest, ``commits`` tells of it;
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
 moved in a commit, which ``moves`` gives a page at a time, ``turns`` when something came and went;
 ``around`` and ``cone`` read what is near a node and all that stands behind it, ``adjacency`` walks
 the graph at a revision, ``imagined`` takes in a commit that is not made, ``consumers`` keeps how
 far each reader of the commits has come; ``audit`` reads all of it; ``redacting`` and ``pruning``
-take away from it.
+take away from it; ``chain`` works out the digests of commits.
 """
 
 from tms.store.adjacency import Adjacency
@@ -17,6 +18,7 @@ from tms.store.baseline import LeftOut, left_out
 from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
+from tms.store.chain import Chain
 from tms.store.commits import CommitRow
 from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
@@ -27,10 +29,11 @@ from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.health import Condition, condition
 from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
+from tms.store.lookup import Crossed, Head, Named
 from tms.store.moves import Loss, Moves
 from tms.store.network import SqlNetwork
 from tms.store.pruning import Pruner, Pruning, prunings
-from tms.store.record import Crossed, Head, Named, Record
+from tms.store.record import Record
 from tms.store.redacting import overwriting, scrub
 from tms.store.turns import Turns
 from tms.store.windows import Bound, Windows
@@ -45,6 +48,7 @@ __all__ = [
     "Between",
     "Bound",
     "Causes",
+    "Chain",
     "Change",
     "CommitRow",
     "Condition",

@@ -10,8 +10,8 @@ from typing import Any
 
 from tms.store.connection import Connection
 from tms.store.fragments import is_in, support, works
+from tms.store.lookup import Head
 from tms.store.network import AHEAD, WIDE, Relation, ways
-from tms.store.record import Head
 
 _SEEN = (
     "(SELECT scope FROM justification AS s WHERE s.justification = p.justification) IN temp.mine"

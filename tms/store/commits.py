@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tms.store.connection import Connection
 from tms.store.fragments import IDENTITY, told
-from tms.store.record import Head
+from tms.store.lookup import Head
 
 _OF_SCOPE = (
     "SELECT x.{0} FROM concern AS x WHERE x.scope = m.scope AND x.revision <= {1}"

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tms import errors
+from tms.store.chain import seal
 from tms.store.connection import OVERLAY, Connection, translated
 
 APPLICATION_ID = 0x544D5331
@@ -164,6 +165,7 @@ def _prepare(connection: Connection, *, full: bool) -> None:
         sql.execute("PRAGMA journal_mode = WAL")
     sql.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
     sql.execute("PRAGMA temp_store = MEMORY")
+    sql.create_function("seal", 2, seal, deterministic=True)
     for statement in OVERLAY:
         sql.execute(statement)
     sql.execute(f"PRAGMA cache_size = -{CACHE_KIB}")

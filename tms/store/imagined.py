@@ -9,7 +9,8 @@ from tms.store.adjacency import Adjacency, Row
 from tms.store.audit import Audit
 from tms.store.beliefs import Beliefs
 from tms.store.connection import Connection
-from tms.store.record import Changes, Crossed, Head, Named, Record
+from tms.store.lookup import Crossed, Head, Named
+from tms.store.record import Changes, Record
 from tms.store.windows import Windows
 
 
@@ -100,9 +101,6 @@ class Imagined(Record):
     def may_write(self, named: Named) -> bool:
         """Return True: what others may change can be imagined to change, too."""
         return True
-
-    def claim_scope(self, revision: int) -> None:
-        """Do nothing: a scope to which nothing was written has no key yet, and needs none."""
 
     def add_nodes(self, rows: Sequence[tuple[int, str, str, str, int]]) -> None:
         """Take in nodes."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from tms.store.appearing import appearing
 from tms.store.audit import Audit
 from tms.store.baseline import KEPT, LeftOut
+from tms.store.chain import Chain
 from tms.store.connection import Connection
 from tms.store.file import open_file
 
@@ -17,9 +18,9 @@ SELECT name FROM sqlite_master WHERE type = 'table'
 
 _PRUNED = """
 INSERT INTO pruned (pruning, baseline, at, reason, "by", commits, contents, switches, windows,
-    transitions)
-VALUES ((SELECT count(*) + 1 FROM pruned), :baseline, :at, :reason, :by, :commits, :contents,
-    :switches, :windows, :transitions)
+    transitions, digest)
+VALUES (:pruning, :baseline, :at, :reason, :by, :commits, :contents, :switches, :windows,
+    :transitions, :digest)
 """
 
 _PRUNINGS = """
@@ -72,9 +73,10 @@ class Pruner:
                     with target.translated():
                         lifted = _lifted(target.sql)
                         self._copy(target.sql)
-                        said = pruning._asdict() | pruning.left_out._asdict()
-                        target.sql.execute(_PRUNED, {name: said[name] for name in _SAID})
-                        for statement in lifted:
+                        for statement in lifted["index"]:
+                            target.sql.execute(statement)
+                        self._say(target, pruning)
+                        for statement in lifted["trigger"]:
                             target.sql.execute(statement)
                         if not self._cache_stands:
                             Audit(target).rebuild()
@@ -84,6 +86,13 @@ class Pruner:
                     raise
             finally:
                 target.close()
+
+    def _say(self, target: Connection, pruning: Pruning) -> None:
+        """Note in what is kept that it was pruned, with a digest over all of it."""
+        (earlier,) = target.sql.execute("SELECT count(*) FROM pruned").fetchone()
+        said = pruning._asdict() | pruning.left_out._asdict() | {"pruning": earlier + 1}
+        said = {name: said[name] for name in _SAID}
+        target.sql.execute(_PRUNED, {**said, "digest": Chain(target).kept(said)})
 
     def _copy(self, target: sqlite3.Connection) -> None:
         names = [row[0] for row in target.execute(_RECORD).fetchall()]
@@ -103,7 +112,7 @@ class Pruner:
             )
 
 
-_SAID = ("baseline", "at", "reason", "by", *LeftOut._fields)
+_SAID = ("pruning", "baseline", "at", "reason", "by", *LeftOut._fields)
 
 
 def prunings(connection: Connection) -> list[Pruning]:
@@ -115,12 +124,13 @@ def prunings(connection: Connection) -> list[Pruning]:
     ]
 
 
-def _lifted(sql: sqlite3.Connection) -> list[str]:
+def _lifted(sql: sqlite3.Connection) -> dict[str, list[str]]:
     """Drop the guards and indexes of a file that is being made; return them, to make them again."""
-    lifted = sql.execute(
+    lifted: dict[str, list[str]] = {"index": [], "trigger": []}
+    for kind, name, text in sql.execute(
         "SELECT type, name, sql FROM sqlite_master"
         " WHERE type IN ('trigger', 'index') AND sql IS NOT NULL"
-    ).fetchall()
-    for kind, name, _ in lifted:
+    ).fetchall():
         sql.execute(f'DROP {kind} "{name}"')
-    return [text for _, _, text in lifted]
+        lifted[kind].append(text)
+    return lifted

@@ -1,0 +1,195 @@
+"""The chain of digests: that of a commit is over the one before it and over its own rows.
+
+The canonical form is text, one line a row: a JSON array of the name of its table and of columns, as
+``json.dumps(row, ensure_ascii=False, separators=(",", ":"))`` writes it, blobs in hexadecimal. The
+rows are read from the file, by the writer before it closes a commit and by ``verify`` alike.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from tms.store.connection import Connection
+
+
+class Part(NamedTuple):
+    """The rows that a table gives to a commit, or to all commits up to one.
+
+    Attributes:
+        table: its name.
+        columns: what of a row is on its line, as SQL.
+        rows: which rows, as SQL: what came after ``:before`` and up to ``:revision``.
+        order: by which key they follow one another.
+    """
+
+    table: str
+    columns: str
+    rows: str
+    order: str
+
+
+_LATER = "revision > :before AND revision <= :revision"
+_FIRST = "revision > iif(:before, :before, -1) AND revision <= :revision"  # the shared one has 0
+_FIRST_KEY = "ifnull((SELECT last_key FROM commits WHERE revision = :before), 0)"
+_SEAL = "lower(hex(CASE WHEN content IS NULL THEN mark ELSE seal(CAST(content AS BLOB), mark) END))"
+
+PARTS = (
+    Part("scope", "scope, name, revision", _FIRST, "revision, scope"),
+    Part(
+        "node",
+        "node, scope, kind, id, role, revision",
+        f"node > {_FIRST_KEY} AND node <= :last_key",
+        "node",
+    ),
+    Part(
+        "content",
+        f"node, version, revision, {_SEAL}",
+        _LATER,
+        "revision, node, version",
+    ),
+    Part(
+        "justification",
+        "justification, scope, name, lower(hex(digest)), rule, revision",
+        f"justification > {_FIRST_KEY} AND justification <= :last_key",
+        "justification",
+    ),
+    Part("switch", "target, revision, state", _LATER, "revision, target"),
+    Part("validity", "target, revision, valid_from, valid_to", _LATER, "revision, target"),
+    Part("transition", "revision, node, change, support", _LATER, "revision, node"),
+    Part("redaction", "node, revision", _LATER, "revision, node"),
+    Part("concern", "scope, revision, believed", _LATER, "revision, scope"),
+)
+"""Hashed in this order. The digest of a justification is over its premises and conclusions."""
+
+_COMMIT = ("revision", "at", "micro", "op", "reason", "by", "last_key", "believed", "scope")
+_PRUNED = (
+    "pruning",
+    "baseline",
+    "at",
+    "reason",
+    "by",
+    "commits",
+    "contents",
+    "switches",
+    "windows",
+    "transitions",
+)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _own(table: str, names: tuple[str, ...]) -> str:
+    """Return SQL for the line of a row that is not in the file yet, but given."""
+    return f"SELECT json_array('{table}', {', '.join(f':{name}' for name in names)})"
+
+
+def _lines(parts: tuple[Part, ...]) -> list[str]:
+    """Return SQL for the lines of some parts. LIMIT -1 is none, and keeps the order inside."""
+    return [
+        f"SELECT line FROM (SELECT json_array('{part.table}', {part.columns}) AS line"
+        f" FROM {part.table} WHERE {part.rows} ORDER BY {part.order} LIMIT -1)"
+        for part in parts
+    ]
+
+
+_BEFORE = (
+    "SELECT json_array('before', (SELECT lower(hex(digest)) FROM commits WHERE revision = :before))"
+)
+_OF_COMMIT = " UNION ALL ".join([_BEFORE, *_lines(PARTS), _own("commits", _COMMIT)])
+
+_AND_DIGEST = "{}, lower(hex(digest))"
+_OF_KEPT = " UNION ALL ".join(
+    [
+        *_lines(
+            (
+                *PARTS,
+                Part("commits", _AND_DIGEST.format(_listed(_COMMIT)), _LATER, "revision"),
+                Part(
+                    "pruned", _AND_DIGEST.format(_listed(_PRUNED)), "pruning < :pruning", "pruning"
+                ),
+            )
+        ),
+        _own("pruned", _PRUNED),
+    ]
+)
+
+_TOGETHER = 1024
+_LONGEST_KEY = 64
+
+
+def seal(content: bytes, mark: bytes) -> bytes:
+    """Return what of a content is hashed: a digest that only who has its mark can work out."""
+    if len(mark) > _LONGEST_KEY:  # somebody wrote it there: it is the mark of no content
+        return b""
+    return hashlib.blake2b(content, key=mark, digest_size=32).digest()
+
+
+class Chain:
+    """The digests of a file: worked out from its rows, and as they are on record."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._sql = connection.sql
+
+    def next(self, said: Mapping[str, Any]) -> bytes:
+        """Return the digest of a commit: of all its rows in the file, and of its own that is given.
+
+        Args:
+            said: the columns of its own row by their names.
+
+        Cost: one statement, and the rows.
+        """
+        return self._hashed(_OF_COMMIT, {**said, "before": said["revision"] - 1})
+
+    def kept(self, said: Mapping[str, Any]) -> bytes:
+        """Return the digest of what a pruned record has kept up to its baseline.
+
+        Args:
+            said: the columns of the row in ``pruned`` by their names.
+
+        Cost: one statement, and the rows.
+        """
+        (last_key,) = self._sql.execute(
+            "SELECT ifnull(max(last_key), 0) FROM commits WHERE revision = ?", (said["baseline"],)
+        ).fetchone()
+        span = {"before": 0, "revision": said["baseline"], "last_key": last_key}
+        return self._hashed(_OF_KEPT, {**said, **span})
+
+    def _hashed(self, statement: str, values: Mapping[str, Any]) -> bytes:
+        hash = hashlib.blake2b(digest_size=32)
+        lines = self._sql.execute(statement, values)
+        while some := lines.fetchmany(_TOGETHER):
+            hash.update("".join([f"{line}\n" for (line,) in some]).encode())
+        return hash.digest()
+
+    # ------------------------------------------------------------ on record
+
+    def links(self, baseline: int) -> Iterator[tuple[int, bool]]:
+        """Yield each commit after a baseline, and whether its digest is that of its rows.
+
+        Cost: reads the record once.
+        """
+        rows = self._sql.execute(
+            f"SELECT digest, {_listed(_COMMIT)} FROM commits WHERE revision > ? ORDER BY revision",
+            (baseline,),
+        ).fetchall()
+        for digest, *row in rows:
+            yield row[0], self.next(dict(zip(_COMMIT, row, strict=True))) == digest
+
+    def kept_stands(self) -> bool:
+        """Return whether what the last pruning kept is still so. True if there was none.
+
+        Cost: grows with what it kept.
+        """
+        row = self._sql.execute(
+            f"SELECT digest, {_listed(_PRUNED)} FROM pruned ORDER BY pruning DESC LIMIT 1"
+        ).fetchone()
+        return row is None or self.kept(dict(zip(_PRUNED, row[1:], strict=True))) == row[0]
+
+    def recorded(self, revision: int) -> tuple[int, bytes] | None:
+        """Return the time and the digest of a commit that is on record. One seek."""
+        row: tuple[int, bytes] | None = self._sql.execute(
+            "SELECT at, digest FROM commits WHERE revision = ?", (revision,)
+        ).fetchone()
+        return row
