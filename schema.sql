@@ -39,6 +39,7 @@ CREATE TABLE scope (
     name TEXT NOT NULL UNIQUE,
     revision INTEGER NOT NULL -- that first wrote to it; 0 for the shared one
 ) STRICT;
+CREATE INDEX scope_by_revision ON scope (revision);
 INSERT INTO scope (scope, name, revision) VALUES (0, '', 0);
 
 -- One row a commit.

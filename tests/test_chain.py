@@ -15,7 +15,11 @@ import tms
 NASTY = "".join(map(chr, range(0x21))) + "\"'\\/\x7f\x80\u2028\u2029é\ufeff\U0001f719"
 
 SPANS = {
-    "scope": ("scope, name", ":low = 0", "scope"),
+    "scope": (
+        "scope, name, revision",
+        "revision BETWEEN iif(:low = 0, 0, :low + 1) AND :high",
+        "revision, scope",
+    ),
     "node": ("node, scope, kind, id, role, revision", ":below < node AND node <= :key", "node"),
     "content": (
         "node, version, revision, CAST(content AS BLOB), mark",
@@ -43,8 +47,13 @@ SPANS = {
         "revision, node",
     ),
     "redaction": ("node, revision", ":low < revision AND revision <= :high", "revision, node"),
+    "concern": (
+        "scope, revision, believed",
+        ":low < revision AND revision <= :high",
+        "revision, scope",
+    ),
 }
-COMMIT = 'revision, at, micro, op, reason, "by", last_key, believed'
+COMMIT = 'revision, at, micro, op, reason, "by", last_key, believed, scope'
 PRUNED = (
     'pruning, baseline, at, reason, "by", commits, contents, switches, windows, transitions, digest'
 )

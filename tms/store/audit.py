@@ -36,6 +36,7 @@ COLUMNS = {
 """What ``Audit.rows`` yields of each table, its key first."""
 
 _OF_COMMITS = (
+    "scope",
     "concern",
     "node",
     "content",
@@ -231,6 +232,7 @@ class Audit:
             for table in _OF_COMMITS
             for (revision,) in self._sql.execute(
                 f"SELECT revision FROM {table} WHERE revision NOT IN (SELECT revision FROM commits)"
+                + (" AND scope <> 0" if table == "scope" else "")  # the shared one was always there
             ).fetchall()
         ]
 

@@ -23,6 +23,7 @@ _TOLD_OF = " UNION ".join(
     [
         *(f"SELECT k.revision FROM {table} AS k WHERE {kept}" for table, kept in KEPT.items()),
         *(f"SELECT revision FROM {table}" for table in ("node", "justification", "redaction")),
+        "SELECT revision FROM scope WHERE revision > 0",
         "SELECT baseline FROM pruned",
     ]
 )

@@ -22,7 +22,7 @@ SELECT ifnull((SELECT max(node) FROM node), 0) > :last_key
     OR EXISTS (SELECT 1 FROM validity INDEXED BY validity_by_revision WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM transition WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM concern INDEXED BY concern_by_revision WHERE revision > :revision)
-    OR (SELECT revision FROM scope ORDER BY scope DESC LIMIT 1) > :revision
+    OR EXISTS (SELECT 1 FROM scope INDEXED BY scope_by_revision WHERE revision > :revision)
     OR EXISTS (SELECT 1 FROM redaction INDEXED BY redaction_by_revision
         WHERE revision > :revision)
 """
