@@ -39,9 +39,7 @@ def verify(audit: Audit, revisions: int | None) -> Verification:
 
 def _checked(audit: Audit, revisions: int | None, findings: "_Findings") -> list[int]:
     findings.add("foreign-key", "rows refer to nothing", audit.dangling())
-    altered = audit.altered()
-    lost = [name for name in altered if name.startswith("table cache_")]
-    altered = [name for name in altered if name not in lost]
+    altered, lost = audit.shape()
     findings.add(
         "schema", "tables, indexes, guards or views are not as schema.sql has them", altered
     )

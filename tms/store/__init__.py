@@ -1,6 +1,7 @@
 """The only room that speaks SQL: one SQLite file, as schema.sql defines it.
 
-``file`` opens and checks a file, ``connection`` runs its transactions, ``record`` adds to it,
+``places`` knows where a file can lie, ``shape`` what it must declare, ``file`` opens and checks it,
+``connection`` runs its transactions, ``record`` adds to it,
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
 moved in a commit, which ``moves`` gives a page at a time, ``turns`` when something came and went;
@@ -28,6 +29,7 @@ from tms.store.imagined import Imagined
 from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.moves import Loss, Moves
 from tms.store.network import SqlNetwork
+from tms.store.places import unfit
 from tms.store.pruning import Pruner, Pruning, prunings
 from tms.store.record import Crossed, Head, Named, Record
 from tms.store.redacting import overwriting, scrub
@@ -79,5 +81,6 @@ __all__ = [
     "overwriting",
     "prunings",
     "scrub",
+    "unfit",
     "versions",
 ]

@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 from tms.errors import CorruptStore
 from tms.store.baseline import LeftOut, left_out
 from tms.store.connection import Connection
-from tms.store.file import FORMAT
 from tms.store.fragments import works
-from tms.store.layout import schema, statements
-
-_OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL"
-
+from tms.store.layout import FORMAT, schema, statements
+from tms.store.shape import Shape, compared, declared
 
 COLUMNS = {
     "commits": ("revision", "at", "last_key", "believed", "micro"),
@@ -267,19 +264,9 @@ class Audit:
             for table, _, parent, _ in self._sql.execute("PRAGMA foreign_key_check").fetchall()
         ]
 
-    def altered(self) -> list[str]:
-        """Return the tables, indexes, guards and views that are not as schema.sql has them."""
-        there = dict(self._sql.execute(_OBJECTS).fetchall())
-        fresh = sqlite3.connect(":memory:")
-        try:
-            for statement in statements(schema()):
-                fresh.execute(statement)
-            wanted = dict(fresh.execute(_OBJECTS).fetchall())
-        finally:
-            fresh.close()
-        # sqlite-utils keeps its own table of migrations, and an index on it
-        extra = {name for name in there if "_sqlite_migrations" not in name} - wanted.keys()
-        return sorted(extra | {name for name, text in wanted.items() if there.get(name) != text})
+    def shape(self) -> Shape:
+        """Compare what the file declares with what schema.sql says."""
+        return compared(declared(self._sql))
 
 
 def versions() -> tuple[int, str]:

@@ -40,14 +40,15 @@ class Connection:
     Attributes:
         sql: the ``sqlite3`` connection; statements run on it as they are.
         path: the file, or ``:memory:``.
-        file: the whole path of it, wherever the process goes; empty for ``:memory:``.
+        file: the whole path of it, wherever the process goes and whatever links lead there; empty
+            for ``:memory:``.
         overlay: what all reads are laid over with, if anything.
     """
 
     def __init__(self, sql: Any, path: str, *, read_only: bool) -> None:
         self.sql = sql
         self.path = path
-        self.file = b"" if path == ":memory:" else os.path.abspath(os.fsencode(path))
+        self.file = b"" if path == ":memory:" else os.path.realpath(os.fsencode(path))
         self.read_only = read_only
         self.writing = False
         self.overlay: Overlay | None = None
