@@ -25,6 +25,10 @@ _NAMED = 5
 _LONGEST_WAIT = 2_000_000
 """In seconds; SQLite counts the milliseconds of a wait in 31 bits."""
 
+_BACK = (
+    "Nothing of it was run or changed. Go back to a copy from before; or put back what schema.sql"
+    " says, or drop a table of the cache, with the sqlite3 shell."
+)
 _WHERE = "Give the path of a memory, or a path where there is no file yet."
 
 
@@ -169,7 +173,11 @@ def _prepare(connection: Connection, *, full: bool) -> None:
         sql.execute(f"PRAGMA {pragma}")
     sql.execute("BEGIN")
     try:
-        version = _checked(connection)
+        with translated(connection.path):
+            version = _checked(connection)
+    except errors.CorruptStore as error:
+        error.hint = _BACK
+        raise
     finally:
         connection.rollback()
     if version < layout.FORMAT:
@@ -216,8 +224,6 @@ def _other(path: str, altered: list[str]) -> errors.CorruptStore:
     named, more = ", ".join(altered[:_NAMED]), len(altered) - _NAMED
     return errors.CorruptStore(
         f"{path} is not as schema.sql has it: {named}{f' and {more} more' if more > 0 else ''}.",
-        hint="Nothing of it was run or changed. Go back to a copy from before, or make it again"
-        " as schema.sql says it with the sqlite3 shell; a table of the cache can be dropped.",
         ids=(path,),
     )
 

@@ -76,7 +76,7 @@ def compared(rows: list[Any]) -> Shape:
     """Compare what a file declares with schema.sql."""
     wanted = _wanted(layout.schema())
     there = {row[:4] for row in rows}
-    extra = {row for row in there - wanted if not _may_be(row)}
+    extra = there - wanted - _MAY_BE
     missing = wanted - there
     named = {row[:2] for row in there}
     dropped = {row for row in missing if _of_cache(row) and row[:2] not in named}
@@ -86,29 +86,24 @@ def compared(rows: list[Any]) -> Shape:
 
 def digest(rows: list[Any]) -> str:
     """Return a digest of what a file declares, without the cache and what may be there besides."""
-    kept = sorted(row[:4] for row in rows if not _of_cache(row) and not _may_be(row[:4]))
-    return sha256(repr((kept, sorted(map(_shown, _misplaced(rows))))).encode()).hexdigest()
+    kept = sorted(repr(row[:4]) for row in rows if not _of_cache(row) and row[:4] not in _MAY_BE)
+    misplaced = sorted(map(_shown, _misplaced(rows)))
+    return sha256("\n".join(kept + misplaced).encode()).hexdigest()
 
 
 @cache
-def _wanted(script: str) -> frozenset[tuple[str, str, str, str]]:
+def _wanted(script: str) -> frozenset[tuple[str, str, str, str | None]]:
     """Return what SQLite keeps of the statements of a script."""
-    found = set()
+    found: set[tuple[str, str, str, str | None]] = set()
     for statement in layout.statements(script):
         text = _NO_STATEMENT.sub("", statement).rstrip().removesuffix(";").rstrip()
         if create := _CREATE.match(text):
             kind, name = create[1].lower(), create[2]
             on = _ON.search(text) if kind in ("index", "trigger") else None
             found.add((kind, name, on[1] if on else name, text))
+            for number in range(text.count(" UNIQUE") if kind == "table" else 0):
+                found.add(("index", f"sqlite_autoindex_{name}_{number + 1}", name, None))
     return frozenset(found)
-
-
-def _may_be(row: tuple[Any, ...]) -> bool:
-    """Tell whether it is none of ours but harmless: an index without a text is SQLite's own."""
-    kind, name, table, text = row
-    if text is None:
-        return kind == "index" and str(name).startswith(f"sqlite_autoindex_{table}_")
-    return row in _MAY_BE
 
 
 def _of_cache(row: tuple[Any, ...]) -> bool:
