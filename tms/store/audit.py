@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
+from tms.store import layout
 from tms.store.baseline import LeftOut, left_out
 from tms.store.connection import Connection
 from tms.store.fragments import works
-from tms.store.layout import FORMAT, schema, statements
 from tms.store.shape import Shape, compared, declared
 
 COLUMNS = {
@@ -100,7 +100,7 @@ class Audit:
         """
         for table in ("cache_label", "cache_off"):
             self._sql.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in statements(schema()):
+        for statement in layout.statements(layout.schema()):
             if "CREATE TABLE cache_" in statement or "INSERT INTO cache_" in statement:
                 self._sql.execute(statement)
         last = "(SELECT max(revision) FROM commits)"
@@ -271,4 +271,4 @@ class Audit:
 
 def versions() -> tuple[int, str]:
     """Return the file format of this code and the SQLite in use."""
-    return FORMAT, str(sqlite3.sqlite_version)
+    return layout.FORMAT, str(sqlite3.sqlite_version)

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from tms import errors
+from tms.store import layout
 
 OVERLAY = (
     "CREATE TEMP TABLE overlay"
@@ -109,6 +110,7 @@ class Connection:
 
         Raises:
             Busy: another writer held it for longer than that.
+            SchemaTooNew: a newer tms has changed the format of the file since it was opened.
             ReadOnly: the file is open for reading only.
             Misuse: the file was opened by another process or thread.
         """
@@ -124,6 +126,7 @@ class Connection:
             try:
                 self.writing = True
                 self.sql.execute("BEGIN IMMEDIATE")
+                check_format(self.path, *self.sql.execute("PRAGMA user_version").fetchone())
                 self.lay(None)
             except BaseException:
                 self.rollback()
@@ -192,6 +195,20 @@ class Connection:
     def snapshot(self) -> "_Snapshot":
         """Return a context in which all reads see one state of the file."""
         return _Snapshot(self)
+
+
+def check_format(path: str, version: int) -> None:
+    """Check that a file is of no later format than this code knows.
+
+    Raises:
+        SchemaTooNew: it is.
+    """
+    if version > layout.FORMAT:
+        raise errors.SchemaTooNew(
+            f"{path} has format {version}; this tms knows up to {layout.FORMAT}.",
+            hint="Upgrade sqlite-tms to use it.",
+            ids=(path,),
+        )
 
 
 _UNKNOWN = Overlay(0, 0, 0, (), 0)

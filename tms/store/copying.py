@@ -21,7 +21,7 @@ def back_up(connection: Connection, path: str) -> tuple[int, int, int]:
 
     Cost: grows with the file.
     """
-    with appearing(path) as unfinished, translated(unfinished):
+    with appearing(path) as unfinished, translated(path):
         target = sqlite3.connect(unfinished, isolation_level=None)
         try:
             connection.sql.backup(target)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from tms import errors
 from tms.store import layout, places, shape
-from tms.store.connection import OVERLAY, Connection, translated
+from tms.store.connection import OVERLAY, Connection, check_format, translated
 from tms.store.places import MEMORY
 
 APPLICATION_ID = 0x544D5331
@@ -159,12 +159,7 @@ def _check_numbers(name: str, id: int, version: int) -> None:
             hint=_WHERE,
             ids=(name,),
         )
-    if version > layout.FORMAT:
-        raise errors.SchemaTooNew(
-            f"{name} has format {version}; this tms knows up to {layout.FORMAT}.",
-            hint="Upgrade sqlite-tms to read it.",
-            ids=(name,),
-        )
+    check_format(name, version)
 
 
 def _prepare(connection: Connection, *, full: bool) -> None:
