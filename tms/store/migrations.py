@@ -3,8 +3,8 @@
 What changes the format: the new schema.sql and ``FORMAT``, here a step at the end of ``STEPS`` and
 what the format before is known by in ``FORMER``, and a file of the new format among the tests
 (``python -m tests.formats``). A step finds no tables of the cache, and makes none: the cache is
-made anew after it. What it makes must read as in schema.sql to the letter, so a table is not
-renamed (SQLite would put its name in quotes) but made again under its name, from a copy of its rows.
+made anew after it. What it makes must read as in schema.sql to the letter: a table is not renamed
+(SQLite would put its name in quotes) but made again under its name, from a copy of its rows.
 """
 
 import sqlite3
