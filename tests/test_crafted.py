@@ -275,6 +275,8 @@ def test_a_crafted_file_is_refused_before_anything_of_it_runs(
     assert witness.booms == 0
     assert [text for text in witness.ran if not text.startswith(LOOKS)] == []
     assert there(tmp_path) == before
+    if not read_only and not logged:
+        assert [file.name for file in tmp_path.iterdir()] == ["crafted.db"]
 
 
 @each_place

@@ -41,9 +41,9 @@ def open(
         clock: where the time of a commit comes from, a callable that returns an aware
             ``datetime``; the machine's clock by default.
         read_only: never write to the file, which stays byte for byte as it is. Beside it there may
-            stay an empty ``-wal`` and a ``-shm`` file, which other processes may share and which the
-            next writer removes. In a folder that we cannot write, where neither is, the file is read
-            as it lies there; nobody may write to it meanwhile.
+            stay an empty ``-wal`` and a ``-shm`` file, which others may share and the next writer
+            removes. In a folder that we cannot write, where neither is, the file is read as it lies
+            there; nobody may write to it meanwhile.
         create: make the file if there is none.
         timeout: seconds to wait while another writer holds the file.
         synchronous: when a commit waits for the disk. ``"normal"``: hardly ever; a power cut may
