@@ -4,6 +4,7 @@ import os
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
 
@@ -22,6 +23,7 @@ to the log again and again; a small change never fills it."""
 _MAGIC = b"SQLite format 3\x00"
 _HEADER = 100
 _NAMED = 5
+_PAUSE = 0.005
 _LONGEST_WAIT = 2_000_000
 """In seconds; SQLite counts the milliseconds of a wait in 31 bits."""
 
@@ -97,7 +99,7 @@ def _opened(name: str, real: str, mode: str, *, timeout: float, full: bool) -> C
     try:
         connection = Connection(sql, name, read_only=mode != "rwc")
         with translated(name):
-            _prepare(connection, full=full)
+            _prepare(connection, timeout=timeout, full=full)
     except BaseException:
         _leave(sql, real)
         raise
@@ -162,7 +164,7 @@ def _check_numbers(name: str, id: int, version: int) -> None:
     check_format(name, version)
 
 
-def _prepare(connection: Connection, *, full: bool) -> None:
+def _prepare(connection: Connection, *, timeout: float, full: bool) -> None:
     sql = connection.sql
     for pragma in ("trusted_schema = OFF", "recursive_triggers = ON"):
         sql.execute(f"PRAGMA {pragma}")
@@ -179,12 +181,26 @@ def _prepare(connection: Connection, *, full: bool) -> None:
         _bring_up(connection, version)
     sql.execute("PRAGMA foreign_keys = ON")
     if not connection.read_only and connection.path != MEMORY:
-        sql.execute("PRAGMA journal_mode = WAL")
+        _keep_a_log(sql, timeout)
     sql.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
     sql.execute("PRAGMA temp_store = MEMORY")
     for statement in OVERLAY:
         sql.execute(statement)
     sql.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+
+
+def _keep_a_log(sql: sqlite3.Connection, timeout: float) -> None:
+    """Turn on the write-ahead log. SQLite does not wait for another writer here, so this does."""
+    last = monotonic() + timeout
+    while True:
+        try:
+            sql.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > last:
+                raise
+            sleep(_PAUSE)
+        else:
+            return
 
 
 def _checked(connection: Connection) -> int:
