@@ -119,7 +119,7 @@ def _connect(real: str, mode: str, timeout: float = 0.0) -> sqlite3.Connection:
 def _leave(sql: sqlite3.Connection, real: str) -> None:
     """Close what was refused, and not as the last: that would write its log into the file."""
     with suppress(OSError, sqlite3.Error):
-        if os.path.getsize(f"{real}-wal"):
+        if real and os.path.getsize(f"{real}-wal"):
             with closing(_connect(real, "ro")) as witness:
                 witness.execute("PRAGMA user_version").fetchone()
                 sql.close()
