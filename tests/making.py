@@ -78,6 +78,19 @@ def unguarded(connection: sqlite3.Connection) -> None:
         connection.execute(f"DROP TRIGGER {name}")
 
 
+@contextmanager
+def no_guards(path: Path | str) -> Iterator[sqlite3.Connection]:
+    """Open a file without tms and without its guards, which are set up again as they were."""
+    with plain(path) as connection:
+        guards = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall()
+        unguarded(connection)
+        yield connection
+        for (guard,) in guards:
+            connection.execute(guard)
+
+
 def dump(path: Path | str) -> list[str]:
     """Return all that a file says, as the statements that would make it again."""
     with plain(path) as connection:
@@ -158,13 +171,7 @@ def tampered(good: Path, tmp_path: Path, *statements: str) -> Path:
     """A copy of the file in which somebody dropped the guards, wrote, and set them up again."""
     path = tmp_path / "tampered.db"
     shutil.copy(good, path)
-    with plain(path) as connection:
-        guards = connection.execute(
-            "SELECT sql FROM sqlite_master WHERE type = 'trigger'"
-        ).fetchall()
-        unguarded(connection)
+    with no_guards(path) as connection:
         for statement in statements:
             assert connection.execute(statement).rowcount != 0, statement
-        for (guard,) in guards:
-            connection.execute(guard)
     return path

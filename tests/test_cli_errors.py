@@ -3,6 +3,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from making import no_guards, plain
 from shell import NEEDED, kept, run
 
 import tms
@@ -170,10 +171,8 @@ def test_a_file_held_by_another_writer_is_a_conflict(path, monkeypatch):
 
 
 def test_a_damaged_file_is_told_as_one(path):
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "DROP TRIGGER content_update; UPDATE content SET content = '{\"n\": 1';"
-        )
+    with no_guards(path) as connection:
+        connection.execute("UPDATE content SET content = '{\"n\": 1'")
     result = run(path, "show", "Feed:1")
     assert result.exit_code == 1
     assert result.stderr == f"error[corrupt-store]: {path} is damaged.\nhint: Run tms verify.\n"
@@ -182,7 +181,19 @@ def test_a_damaged_file_is_told_as_one(path):
     assert result.stdout.startswith("unsound")
     assert "no JSON object" in result.stdout
     found = json.loads(run(path, "verify", "--json").stdout)
-    assert {finding["rule"] for finding in found["findings"]} == {"chain", "content", "schema"}
+    assert {finding["rule"] for finding in found["findings"]} == {"chain", "content"}
+
+
+@pytest.mark.parametrize("verb", ["show", "verify", "retract", "doctor"])
+def test_a_file_that_declares_something_else_is_told_as_damaged(path, verb):
+    with plain(path) as connection:
+        connection.execute("DROP TRIGGER content_update")
+    before = path.read_bytes()
+    result = run(path, verb, *NEEDED.get(verb, []))
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"error[corrupt-store]: {path} is not as schema.sql has it: ")
+    assert "trigger content_update" in result.stderr
+    assert path.read_bytes() == before
 
 
 def test_a_fault_of_our_own_is_not_hidden(path, monkeypatch):

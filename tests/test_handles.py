@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from making import ROOT, Clock, dump, fill, plain
+from making import ROOT, Clock, dump, fill, no_guards, plain
 
 import tms
 
@@ -240,8 +240,7 @@ def test_a_file_damaged_in_the_middle_is_told_by_name(path: Path) -> None:
 def test_text_that_is_none_is_told_by_name(path: Path) -> None:
     with tms.open(path) as memory:
         fill(memory)
-    with plain(path) as connection:
-        connection.execute("DROP TRIGGER content_update")
+    with no_guards(path) as connection:
         connection.execute("UPDATE content SET content = CAST(x'7bff' AS TEXT)")
     with tms.open(path) as memory:
         with pytest.raises(tms.CorruptStore, match="decode to UTF-8 column"):
@@ -252,12 +251,14 @@ def test_text_that_is_none_is_told_by_name(path: Path) -> None:
 def test_a_lost_table_is_told_by_name(path: Path) -> None:
     with tms.open(path) as memory:
         fill(memory)
-    with plain(path) as connection:
-        connection.execute("DROP TABLE commits")
-    before = dump(path)
     with tms.open(path) as memory:
+        with plain(path) as connection:
+            connection.execute("DROP TABLE commits")
+        before = dump(path)
         for use in (lambda: memory.head, lambda: memory.source("Feed:9"), memory.stats):
             with pytest.raises(tms.CorruptStore, match="no such table"):
                 use()
         assert not memory.verify()
+    with pytest.raises(tms.CorruptStore, match="table commits"):
+        tms.open(path)
     assert dump(path) == before

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
-from making import NOON, Clock, fill, plain, unguarded
+from making import NOON, Clock, fill, no_guards
 from pydantic import ValidationError
 
 import tms
@@ -74,8 +74,7 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         found += other.history("Feed:1")
     with tms.open(path.with_name("pruned.db")) as other:
         found += [other.stats(), *other.history("Feed:1")]
-    with plain(path) as connection:
-        unguarded(connection)
+    with no_guards(path) as connection:
         connection.execute("UPDATE commits SET believed = believed + 1")
     with tms.open(path) as other:
         found += [unsound := other.verify(), *unsound.findings]

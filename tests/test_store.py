@@ -2,6 +2,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
@@ -212,7 +213,7 @@ def test_a_file_of_ours_that_was_cut_short_is_refused_untouched(path: Path, size
         fill(memory)
     path.write_bytes(path.read_bytes()[:size])
     before = path.read_bytes()
-    with pytest.raises(tms.CorruptStore, match="tms verify"):
+    with pytest.raises(tms.CorruptStore, match="a copy from before"):
         tms.open(path)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
@@ -350,6 +351,22 @@ def test_the_last_to_close_leaves_one_plain_file(path: Path) -> None:
         with tms.open(path) as other:
             other.source("Feed:2")
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_a_file_without_a_log_is_opened_once_its_writer_is_done(path: Path, statement: str) -> None:
+    with tms.open(path) as memory:
+        fill(memory)
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as writer:
+        writer.execute("PRAGMA journal_mode = DELETE")
+        writer.execute(statement)
+        with pytest.raises(tms.Busy):
+            tms.open(path, timeout=0.05)
+        done = threading.Timer(0.2, writer.execute, ("COMMIT",))
+        done.start()
+        with tms.open(path, timeout=10) as memory:
+            assert memory.verify()
+        done.join()
 
 
 _CREATE = """

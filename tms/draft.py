@@ -1,6 +1,6 @@
 """An open commit: what its verbs add, checked before it is kept, and settled once at the end."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
@@ -8,11 +8,9 @@ from tms.errors import (
     ContentConflict,
     InvalidJustification,
     InvalidRef,
-    NoSuchJustification,
-    NoSuchNode,
-    ReadOnly,
 )
 from tms.labelling import Network
+from tms.naming import Naming
 from tms.pending import ROWS, Mark, Pending
 from tms.refs import JUSTIFICATION, Ref
 from tms.statement import Statement, identified
@@ -35,7 +33,7 @@ class DraftMark(NamedTuple):
     by: list[str]
 
 
-class Draft:
+class Draft(Naming):
     """The additions of one commit.
 
     Every verb checks all it was given before it adds anything, so a refused verb adds nothing.
@@ -62,14 +60,12 @@ class Draft:
         most: int = ROWS,
         standing: int | None = None,
     ) -> None:
-        self._record = record
+        super().__init__(record)
         self.base = record.head()
         self.revision = self.base.revision + 1
         self._now = max(now, self.base.instant) if self.base.revision else now
         self._rows = Pending(record, network, self.base, most=most)
         self._next_key = self.base.last_key + 1
-        self._names: dict[Ref, Named | None] = {}  # None: looked up, and names nothing
-        self._same: dict[bytes, Ref | None] = {}
         self._contents: dict[int, tuple[int, str]] = {}  # kept back, so that each has one version
         self._redacted: set[int] = set()
         self._turning = Turning(record, self.base, self._now, standing)
@@ -78,79 +74,6 @@ class Draft:
         self.believed = 0
         self._reasons: list[str] = []
         self._by: list[str] = []
-
-    # ------------------------------------------------------------ names
-
-    def foresee(self, refs: Iterable[Ref], statements: Sequence[Statement]) -> None:
-        """Look up all at once what is about to be asked for one by one."""
-        asked = [ref for ref in dict.fromkeys(refs) if ref not in self._names]
-        nodes = {ref: (ref.kind, ref.id) for ref in asked if ref.kind != JUSTIFICATION}
-        found = self._record.nodes(list(nodes.values()))
-        self._names.update((ref, found.get(pair)) for ref, pair in nodes.items())
-        names = [said.name for said in statements if said.name is not None]
-        given = self._record.given_names(names)
-        for name in names:
-            self._names.setdefault(Ref.kept(JUSTIFICATION, name), given.get(name))
-        ids = self._record.digests([said.digest for said in statements])
-        for said in statements:
-            id = ids.get(said.digest)
-            known = None if id is None else Ref.kept(JUSTIFICATION, id)
-            self._same.setdefault(said.digest, known)
-
-    def find(self, ref: Ref) -> Named | None:
-        """Return what a ref names, added here or on record."""
-        try:
-            return self._names[ref]
-        except KeyError:
-            pass
-        if ref.kind == JUSTIFICATION:
-            named = self._record.justification(ref.id)
-        else:
-            named = self._record.node(ref.kind, ref.id)
-        self._names[ref] = named
-        return named
-
-    def _own(self, ref: Ref) -> Named | None:
-        """Return what a ref names in the scope that is written to."""
-        found = self.find(ref)
-        return found if found is not None and found.scope == self._record.own else None
-
-    def _to_write(self, ref: Ref) -> Named:
-        """Return what a ref names, to change it.
-
-        Raises:
-            NoSuchNode, NoSuchJustification: nothing.
-            ReadOnly: it is shared, and another scope is written to.
-        """
-        found = self.named(ref)
-        if not self._record.may_write(found):
-            raise ReadOnly(
-                f"{ref} is shared; a scope changes only its own.",
-                hint='To change what is shared, open the file with scope="".',
-                ids=(ref,),
-            )
-        return found
-
-    def named(self, ref: Ref) -> Named:
-        """Return what a ref names.
-
-        Raises:
-            NoSuchNode, NoSuchJustification: nothing.
-        """
-        found = self.find(ref)
-        if found is not None:
-            return found
-        if ref.kind == JUSTIFICATION:
-            raise NoSuchJustification(
-                f"no such justification: {ref}.",
-                hint="Check the id; memory.justify(...) returns the ref to use.",
-                ids=(ref,),
-            )
-        raise NoSuchNode(
-            f"no such node: {ref}.",
-            hint="Check the spelling, or declare it first: memory.source(...) or memory.fact(...).",
-            ids=(ref,),
-        )
 
     def _key(self) -> int:
         key = self._next_key

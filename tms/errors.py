@@ -187,7 +187,7 @@ class Busy(TMSError, TimeoutError):
 
 
 class CorruptStore(TMSError, RuntimeError):
-    """The file contradicts itself or its guards. Run ``tms verify``."""
+    """The file contradicts itself, its guards or schema.sql. Run ``tms verify`` if it opens."""
 
     code = "corrupt-store"
 

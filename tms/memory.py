@@ -33,14 +33,22 @@ def open(
 ) -> "Memory":
     """Open a memory, and make its file if there is none.
 
+    A file that declares anything but what schema.sql says (another guard, view or table, or one too
+    few) is refused before anything of it runs; dropped tables of the cache are made anew. A file of
+    an earlier format is brought to the present one, whole or not at all.
+
     Args:
-        path: the file, or ``":memory:"`` for one that is never written to disk.
+        path: the file, or ``":memory:"`` for one that is never written to disk. It is taken as it
+            is: no ``~`` and no URI. Symbolic links are followed.
         scope: as whom. A scope sees what it wrote itself and what is shared, and writes its own;
             what others wrote is unknown to it. ``""``, or None if the file is not strict, is the
             shared scope. Any text, compared exactly.
         clock: where the time of a commit comes from, a callable that returns an aware
             ``datetime``; the machine's clock by default.
-        read_only: never write to the file.
+        read_only: never write to the file, which stays byte for byte as it is. Beside it there may
+            stay an empty ``-wal`` and a ``-shm`` file, which others may share and the next writer
+            removes. In a folder that we cannot write, where neither is, the file is read as it lies
+            there; nobody may write to it meanwhile.
         create: make the file if there is none.
         timeout: seconds to wait while another writer holds the file.
         synchronous: when a commit waits for the disk. ``"normal"``: hardly ever; a power cut may
@@ -56,6 +64,10 @@ def open(
         NotATMSFile: the file is not ours; it was not touched.
         SchemaTooNew: it was written by a newer tms.
         ScopeRequired: the file is strict, and ``scope`` is None; see ``require_scope``.
+        CorruptStore: it declares something else than schema.sql says, or is damaged.
+        ReadOnly: it is of an earlier format and was to be read only, or cannot be written.
+        Misuse: it has several names by hard links, which SQLite would take for several files.
+        ContentConflict: there is no file, but the log of one.
         Busy: another writer held the file for longer than ``timeout``.
 
     Cost: does not grow with the file.

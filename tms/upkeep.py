@@ -13,7 +13,7 @@ from tms.content import check_text
 from tms.errors import InvalidArgument, Misuse
 from tms.models import Verification
 from tms.refs import Digest
-from tms.store import Audit, Chain, Connection, be_strict, versions
+from tms.store import Audit, Chain, Connection, be_strict, unfit, versions
 from tms.verification import verify
 
 Done = TypeVar("Done")
@@ -245,10 +245,7 @@ def new_path(path: object) -> str:
         InvalidArgument: it can be none.
     """
     name = os.fsdecode(path) if isinstance(path, (str, os.PathLike)) else ""
-    try:
-        sound = bool(os.fsencode(name)) and "\0" not in name and name != ":memory:"
-    except UnicodeEncodeError:
-        sound = False
-    if not sound:
-        raise InvalidArgument(f"the path is {path!r:.80}.", hint="Give the path of a file.")
+    reason = unfit(name)
+    if reason is not None:
+        raise InvalidArgument(f"{path!r:.300} is {reason}.", hint="Give the path of a file.")
     return name

@@ -44,9 +44,7 @@ def _checked(
     audit: Audit, chain: Chain, revisions: int | None, kept: Digest | None, findings: Findings
 ) -> list[int]:
     findings.add("foreign-key", "rows refer to nothing", audit.dangling())
-    altered = audit.altered()
-    lost = [name for name in altered if name.startswith("table cache_")]
-    altered = [name for name in altered if name not in lost]
+    altered, lost = audit.shape()
     findings.add(
         "schema", "tables, indexes, guards or views are not as schema.sql has them", altered
     )

@@ -1,6 +1,7 @@
 """The only room that speaks SQL: one SQLite file, as schema.sql defines it.
 
-``file`` opens and checks a file, ``connection`` runs its transactions, ``lookup`` finds what the
+``places`` knows where a file can lie, ``shape`` what it must declare, ``file`` opens and checks it,
+``settings`` how it is to be opened, ``connection`` runs its transactions, ``lookup`` finds what the
 next commit needs and ``record`` adds it, ``chain`` works out its digest, ``commits`` tells of it;
 ``network`` reads the graph for the labelling, ``beliefs`` answers questions about any revision,
 ``between`` about two of them, ``grounds`` and ``lacks`` of many nodes at one, ``causes`` about what
@@ -24,7 +25,7 @@ from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
 from tms.store.consumers import Consumers
 from tms.store.copying import back_up
-from tms.store.file import be_strict, open_file
+from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.health import Condition, condition
 from tms.store.imagined import Imagined
@@ -32,9 +33,11 @@ from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.lookup import Crossed, Head, Named
 from tms.store.moves import Loss, Moves
 from tms.store.network import SqlNetwork
+from tms.store.places import unfit
 from tms.store.pruning import Pruner, Pruning, prunings
 from tms.store.record import Record
 from tms.store.redacting import overwriting, scrub
+from tms.store.settings import be_strict
 from tms.store.turns import Turns
 from tms.store.windows import Bound, Windows
 
@@ -85,5 +88,6 @@ __all__ = [
     "overwriting",
     "prunings",
     "scrub",
+    "unfit",
     "versions",
 ]

@@ -6,14 +6,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tms.errors import CorruptStore
+from tms.store import layout
 from tms.store.baseline import LeftOut, left_out
 from tms.store.connection import Connection
-from tms.store.file import FORMAT
 from tms.store.fragments import works
-from tms.store.layout import schema, statements
-
-_OBJECTS = "SELECT type || ' ' || name, sql FROM sqlite_master WHERE sql IS NOT NULL"
-
+from tms.store.shape import Shape, compared, declared
 
 COLUMNS = {
     "scope": ("scope", "revision"),
@@ -107,7 +104,7 @@ class Audit:
         """
         for table in ("cache_label", "cache_off"):
             self._sql.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in statements(schema()):
+        for statement in layout.statements(layout.schema()):
             if "CREATE TABLE cache_" in statement or "INSERT INTO cache_" in statement:
                 self._sql.execute(statement)
         last = "(SELECT max(revision) FROM commits)"
@@ -279,21 +276,11 @@ class Audit:
             for table, _, parent, _ in self._sql.execute("PRAGMA foreign_key_check").fetchall()
         ]
 
-    def altered(self) -> list[str]:
-        """Return the tables, indexes, guards and views that are not as schema.sql has them."""
-        there = dict(self._sql.execute(_OBJECTS).fetchall())
-        fresh = sqlite3.connect(":memory:")
-        try:
-            for statement in statements(schema()):
-                fresh.execute(statement)
-            wanted = dict(fresh.execute(_OBJECTS).fetchall())
-        finally:
-            fresh.close()
-        # sqlite-utils keeps its own table of migrations, and an index on it
-        extra = {name for name in there if "_sqlite_migrations" not in name} - wanted.keys()
-        return sorted(extra | {name for name, text in wanted.items() if there.get(name) != text})
+    def shape(self) -> Shape:
+        """Compare what the file declares with what schema.sql says."""
+        return compared(declared(self._sql))
 
 
 def versions() -> tuple[int, str]:
     """Return the file format of this code and the SQLite in use."""
-    return FORMAT, str(sqlite3.sqlite_version)
+    return layout.FORMAT, str(sqlite3.sqlite_version)

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from tms import errors
+from tms.store import layout
 
 OVERLAY = (
     "CREATE TEMP TABLE overlay"
@@ -49,7 +50,8 @@ class Connection:
     Attributes:
         sql: the ``sqlite3`` connection; statements run on it as they are.
         path: the file, or ``:memory:``.
-        file: the whole path of it, wherever the process goes; empty for ``:memory:``.
+        file: the whole path of it, wherever the process goes and whatever links lead there; empty
+            for ``:memory:``.
         overlay: what all reads are laid over with, if anything.
         scope: the name of the scope that it reads and writes as; empty for the shared one.
         own: the key of that scope.
@@ -58,7 +60,7 @@ class Connection:
     def __init__(self, sql: Any, path: str, *, read_only: bool, scope: str = "") -> None:
         self.sql = sql
         self.path = path
-        self.file = b"" if path == ":memory:" else os.path.abspath(os.fsencode(path))
+        self.file = b"" if path == ":memory:" else os.path.realpath(os.fsencode(path))
         self.read_only = read_only
         self.writing = False
         self.overlay: Overlay | None = None
@@ -146,6 +148,7 @@ class Connection:
 
         Raises:
             Busy: another writer held it for longer than that.
+            SchemaTooNew: a newer tms has changed the format of the file since it was opened.
             ReadOnly: the file is open for reading only.
             Misuse: the file was opened by another process or thread.
         """
@@ -161,6 +164,7 @@ class Connection:
             try:
                 self.writing = True
                 self.sql.execute("BEGIN IMMEDIATE")
+                check_format(self.path, *self.sql.execute("PRAGMA user_version").fetchone())
                 self.lay(None)
             except BaseException:
                 self.rollback()
@@ -231,6 +235,20 @@ class Connection:
     def snapshot(self) -> "_Snapshot":
         """Return a context in which all reads see one state of the file."""
         return _Snapshot(self)
+
+
+def check_format(path: str, version: int) -> None:
+    """Check that a file is of no later format than this code knows.
+
+    Raises:
+        SchemaTooNew: it is.
+    """
+    if version > layout.FORMAT:
+        raise errors.SchemaTooNew(
+            f"{path} has format {version}; this tms knows up to {layout.FORMAT}.",
+            hint="Upgrade sqlite-tms to use it.",
+            ids=(path,),
+        )
 
 
 _UNKNOWN = Overlay(0, 0, 0, (), 0)

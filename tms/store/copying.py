@@ -3,7 +3,6 @@
 import os
 import sqlite3
 
-from tms import errors
 from tms.store.appearing import appearing
 from tms.store.connection import Connection, translated
 
@@ -22,21 +21,13 @@ def back_up(connection: Connection, path: str) -> tuple[int, int, int]:
 
     Cost: grows with the file.
     """
-    try:
-        with appearing(path) as unfinished, translated(unfinished):
-            target = sqlite3.connect(unfinished, isolation_level=None)
-            try:
-                connection.sql.backup(target)
-                target.execute("PRAGMA journal_mode = DELETE")  # so that nothing stands beside it
-                head = target.execute(_HEAD).fetchone() or (0, 0)
-            finally:
-                target.close()
-            size = os.path.getsize(unfinished)
-    except errors.TMSError:
-        raise
-    except OSError as error:
-        raise errors.StoreFailed(
-            f"cannot write {path}: {error.strerror or error}.",
-            hint="Check the folder, its permissions and the disk.",
-        ) from error
+    with appearing(path) as unfinished, translated(path):
+        target = sqlite3.connect(unfinished, isolation_level=None)
+        try:
+            connection.sql.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")  # so that nothing stands beside it
+            head = target.execute(_HEAD).fetchone() or (0, 0)
+        finally:
+            target.close()
+        size = os.path.getsize(unfinished)
     return (size, *head)

@@ -52,10 +52,10 @@ def condition(connection: Connection) -> Condition:
         return int(value)
 
     wal = disk = None
-    if connection.path != ":memory:":
-        log = Path(f"{connection.path}-wal")
+    if connection.file:
+        log = Path(os.fsdecode(connection.file + b"-wal"))
         wal = log.stat().st_size if log.exists() else None
-        disk = shutil.disk_usage(os.path.abspath(os.path.dirname(connection.path) or ".")).free
+        disk = shutil.disk_usage(os.path.dirname(connection.file)).free
     major, minor, patch = sqlite3.sqlite_version_info
     return Condition(
         sqlite=(major, minor, patch),

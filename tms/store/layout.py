@@ -2,9 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+FORMAT = 1
+"""The version of the file format that this code reads and writes (``user_version``)."""
 
+
+@cache
 def schema() -> str:
     """Return the text of schema.sql, from the installed package or the source tree."""
     package = Path(__file__).parents[1]
