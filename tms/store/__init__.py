@@ -6,8 +6,8 @@
 moved in a commit, which ``moves`` gives a page at a time, ``turns`` when something came and went;
 ``around`` and ``cone`` read what is near a node and all that stands behind it, ``adjacency`` walks
 the graph at a revision, ``imagined`` takes in a commit that is not made, ``consumers`` keeps how
-far each reader of the commits has come; ``audit`` reads all of it; ``redacting`` and ``pruning``
-take away from it.
+far each reader of the commits has come; ``chronicle`` tells it all as it came, ``audit`` checks it;
+``redacting`` and ``pruning`` take away from it.
 """
 
 from tms.store.adjacency import Adjacency
@@ -17,10 +17,11 @@ from tms.store.baseline import LeftOut, left_out
 from tms.store.beliefs import Beliefs, CommitRow, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
+from tms.store.chronicle import Chronicle
 from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
 from tms.store.consumers import Consumers
-from tms.store.copying import back_up
+from tms.store.copying import back_up, write_out
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.health import Condition, condition
@@ -45,6 +46,7 @@ __all__ = [
     "Bound",
     "Causes",
     "Change",
+    "Chronicle",
     "CommitRow",
     "Condition",
     "Cone",
@@ -80,4 +82,5 @@ __all__ = [
     "prunings",
     "scrub",
     "versions",
+    "write_out",
 ]

@@ -1,7 +1,9 @@
-"""Copying a file as it is, page by page."""
+"""Copying a file as it is, page by page, and writing others beside it."""
 
 import os
 import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from tms import errors
 from tms.store.appearing import appearing
@@ -22,7 +24,7 @@ def back_up(connection: Connection, path: str) -> tuple[int, int, int]:
 
     Cost: grows with the file.
     """
-    try:
+    with _disk(path):
         with appearing(path) as unfinished, translated(unfinished):
             target = sqlite3.connect(unfinished, isolation_level=None)
             try:
@@ -32,6 +34,27 @@ def back_up(connection: Connection, path: str) -> tuple[int, int, int]:
             finally:
                 target.close()
             size = os.path.getsize(unfinished)
+        return (size, *head)
+
+
+def write_out(lines: Iterable[str], path: str) -> int:
+    """Write lines into a new file, which is there whole or not at all; return its size.
+
+    Raises:
+        ContentConflict: something is at the path.
+        NoSuchFile: there is no such folder.
+        StoreFailed: the disk refused.
+    """
+    with _disk(path), appearing(path) as unfinished:
+        with open(unfinished, "x", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+        return os.path.getsize(unfinished)
+
+
+@contextmanager
+def _disk(path: str) -> Iterator[None]:
+    try:
+        yield
     except errors.TMSError:
         raise
     except OSError as error:
@@ -39,4 +62,3 @@ def back_up(connection: Connection, path: str) -> tuple[int, int, int]:
             f"cannot write {path}: {error.strerror or error}.",
             hint="Check the folder, its permissions and the disk.",
         ) from error
-    return (size, *head)
