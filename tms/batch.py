@@ -176,8 +176,8 @@ class Writer:
 
         No verb may run inside, and no batch may be open.
         """
-        self.connection.begin()
         try:
+            self.connection.begin()
             with self.connection.translated():
                 self._audit.mend()
                 series = Series(self._record, self._network)

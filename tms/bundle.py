@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 from tms.content import parsed
 from tms.errors import InvalidArgument, InvalidContent
-from tms.exporting import COMMIT, FORM
+from tms.exporting import COMMIT, FIRST, REDACT
 from tms.interchange import BLOCK
 from tms.rows import AGAIN, Commit, Row, located, read
 
@@ -34,8 +34,8 @@ class Bundle:
     Attributes:
         commits: how many commits it tells of.
         rows: how many rows it has beside those.
+        redacts: whether one of them redacts.
         start: where they begin.
-        latest: when the last commit was made, in microseconds; 0 if there is none.
 
     Raises:
         InvalidArgument: these are no lines.
@@ -47,7 +47,9 @@ class Bundle:
             raise InvalidArgument(
                 f"the lines are {lines!r:.80}.", hint="Give an open file, or memory.export()."
             )
-        self.commits = self.rows = self.latest = 0
+        self.commits = self.rows = 0
+        self.redacts = False
+        self._newest: tuple[int, str] | None = None
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed here
         try:
             self._take(lines)
@@ -69,11 +71,10 @@ class Bundle:
     def _take(self, lines: Iterable[str | bytes]) -> None:
         digest = hashlib.sha256()
         last: bytes | None = None
-        newest = b""
         for line in lines:
-            if not line.strip():
-                continue
             now = _line(line)
+            if not now.strip():
+                continue
             if last is None:
                 _check_first(now)
                 self.start = Place(2, len(now))
@@ -83,14 +84,27 @@ class Bundle:
                 is_commit = now.startswith(_COMMIT)
                 self.commits += is_commit
                 self.rows += not is_commit
-                newest = now if is_commit else newest
+                self.redacts = self.redacts or now.startswith(_REDACT)
+                if is_commit:
+                    self._newest = 1 + self.commits + self.rows, now.decode()
             last = now
         self.rows -= 1  # the end is none
         if last is None or not self._is_end(last, digest.hexdigest()):
             raise InvalidContent("the bundle is not whole: it was cut off or changed.", hint=AGAIN)
-        if newest:
-            told = read(0, newest.decode())
-            self.latest = told.at if isinstance(told, Commit) else 0
+
+    @property
+    def latest(self) -> int | None:
+        """When the last commit was made, in microseconds; None if there is none.
+
+        Raises:
+            InvalidContent: its row does not fit.
+        """
+        if self._newest is None:
+            return None
+        number, text = self._newest
+        with located(number):
+            commit = read(number, text)
+        return commit.at if isinstance(commit, Commit) else None
 
     def _is_end(self, line: bytes, digest: str) -> bool:
         """Return whether a line is the last one of this bundle."""
@@ -159,7 +173,7 @@ def _check_first(line: bytes) -> None:
             f"not a bundle: it begins with {line[:80]!r}.",
             hint="A bundle is what memory.export() gives; memory.load(...) takes other rows.",
         )
-    if parsed(line.decode()) != {"bundle": FORM}:
+    if line.rstrip() != FIRST.encode():
         raise InvalidContent(
             f"a bundle of another form: {line[:80]!r}.", hint="A later tms made it; upgrade."
         )
@@ -180,4 +194,4 @@ def _line(line: str | bytes) -> bytes:
     return kept + b"\n"
 
 
-_COMMIT = COMMIT.encode()
+_COMMIT, _REDACT = COMMIT.encode(), REDACT.encode()

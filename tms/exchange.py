@@ -1,6 +1,7 @@
 """What a memory gives to others and takes from them: bundles, which lose nothing."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 
 from tms import exporting, history
 from tms.answers import Imported
@@ -71,7 +72,7 @@ class Exchange(Upkeep):
         self._alone()
         with Bundle(lines) as bundle:
             self._alone()  # whoever gave the lines may have begun a batch
-            with overwriting(self._connection):
+            with overwriting(self._connection) if bundle.redacts else nullcontext():
                 imported, redacted = take_in(self._writer, bundle)
         if redacted:
             scrub(self._connection)

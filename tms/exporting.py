@@ -14,14 +14,14 @@ from tms.store import Chronicle, Connection, chronicle
 
 Item = TypeVar("Item")
 
-FORM = 1
-"""The version of the form, which the first line of a bundle gives."""
+FIRST = '{"bundle":1}'
+"""The first line, which gives the version of the form."""
 
 TOGETHER = 500
 """How many refs stand in one row that turns switches."""
 
-COMMIT = '{"commit":'
-"""How the row of a commit begins, and no other row."""
+COMMIT, REDACT = '{"commit":', '{"redact":'
+"""How the row of a commit begins, and that of a redaction, and no other row."""
 
 _encode = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
@@ -38,7 +38,7 @@ def bundle(connection: Connection, upto: int) -> Iterator[str]:
         Busy: a content was redacted meanwhile.
     """
     digest = hashlib.sha256()
-    line = f"{_written({'bundle': FORM})}\n"
+    line = f"{FIRST}\n"
     digest.update(line.encode())
     yield line
     commits = 0

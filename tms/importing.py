@@ -109,7 +109,7 @@ def _known(connection: Connection, series: Series, bundle: Bundle) -> Tally:
 
 def _merge(connection: Connection, series: Series, bundle: Bundle, now: int) -> Tally:
     # not before what it tells of, so that whatever is turned here later counts as later
-    draft = series.draft(max(now, bundle.latest))
+    draft = series.draft(now if bundle.latest is None else max(now, bundle.latest))
     tally = Merge(connection, series.record, draft).take(bundle)
     series.seal(draft, "import", None, None)
     return tally

@@ -51,6 +51,7 @@ class _Heard(Generic[Value]):
 
     Attributes:
         ref: whose.
+        named: what that is here.
         number: the line that said it last.
         here: what is on record.
         among: whether the bundle said that, too.
@@ -58,6 +59,7 @@ class _Heard(Generic[Value]):
     """
 
     ref: Ref
+    named: Named
     number: int
     here: Value | None
     among: bool
@@ -198,7 +200,7 @@ class Merge:
             if here == row.content or (version and here is None):
                 return  # the same so far, or redacted here, which no bundle undoes
             # without a note, the versions before were the same as here
-            heard = _Heard(row.ref, row.number, here, among=not first, last=None)
+            heard = _Heard(row.ref, named, row.number, here, among=not first, last=None)
             self._contents[named.key] = heard
         heard.hear(row.number, row.content)
 
@@ -209,7 +211,7 @@ class Merge:
         if heard is None:
             here = self._record.window(named.key)
             among = not first and here == ALWAYS  # as it was if the bundle said nothing before
-            heard = self._windows[named.key] = _Heard(row.ref, row.number, here, among, None)
+            heard = self._windows[named.key] = _Heard(row.ref, named, row.number, here, among, None)
         heard.hear(row.number, window)
 
     def _decide(self) -> None:
@@ -229,8 +231,8 @@ class Merge:
             window = held.last
             if window is None or window == held.here:
                 continue
-            life = self._windows_here.life(key, upto)
-            if window in (ALWAYS, *(known for _, known in life)):
+            life = dict(self._windows_here.life(key, upto))
+            if window in life.values() or (window == ALWAYS and held.named.revision not in life):
                 continue
             held.check("another window")
             self._news += 1
