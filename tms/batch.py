@@ -177,10 +177,11 @@ class Writer:
         No verb may run inside, and no batch may be open.
         """
         try:
+            now = self.now()
             self.connection.begin()
             with self.connection.translated():
                 self._audit.mend()
-                series = Series(self._record, self._network)
+                series = Series(self._record, self._network, now)
                 self._record.check_end(series.base)
                 yield series
             if series.made:
@@ -188,7 +189,7 @@ class Writer:
                 for revision in series.made:
                     self.listeners.note(revision, None)
         finally:
-            self.connection.rollback()
+            self.undo()
         self.listeners.call()
 
     def _report(self, batch: "Batch", draft: Draft) -> Report:
@@ -204,10 +205,12 @@ class Series:
         base: the head on which they stand.
         head: the last of them so far.
         record: where they go.
+        now: what the clock said, in microseconds.
     """
 
-    def __init__(self, record: Record, network: Callable[[], SqlNetwork]) -> None:
+    def __init__(self, record: Record, network: Callable[[], SqlNetwork], now: int) -> None:
         self.record = record
+        self.now = now
         self.base = self.head = record.head()
         self._network = network
 

@@ -41,13 +41,13 @@ def take_in(writer: Writer, bundle: Bundle) -> tuple[Imported, bool]:
     Returns:
         What came of it, and whether contents that the file had were redacted.
     """
-    connection, now = writer.connection, writer.now()
+    connection = writer.connection
     with writer.series() as series:
         found = _compare(connection, series.base.revision, bundle)
         if found.relation is _Relation.AHEAD:
             tally = _Replay(connection, series, bundle).take(found)
         elif found.relation is _Relation.APART:
-            tally = _merge(connection, series, bundle, now)
+            tally = _merge(connection, series, bundle)
         else:
             tally = _known(connection, series, bundle)
     imported = Imported(
@@ -107,9 +107,10 @@ def _known(connection: Connection, series: Series, bundle: Bundle) -> Tally:
     return Tally(known=bundle.rows, retracted=sorted(retracted))
 
 
-def _merge(connection: Connection, series: Series, bundle: Bundle, now: int) -> Tally:
+def _merge(connection: Connection, series: Series, bundle: Bundle) -> Tally:
     # not before what it tells of, so that whatever is turned here later counts as later
-    draft = series.draft(now if bundle.latest is None else max(now, bundle.latest))
+    latest = series.now if bundle.latest is None else bundle.latest
+    draft = series.draft(max(series.now, latest))
     tally = Merge(connection, series.record, draft).take(bundle)
     series.seal(draft, "import", None, None)
     return tally

@@ -132,6 +132,7 @@ class Upkeep(Questions):
         return done
 
     def _alone(self) -> None:
+        self._connection.check_owner()
         self._writer.heal()
         if self._writer.draft is not None:
             raise Misuse("a batch is open.", hint="Do this before or after the batch.")
