@@ -42,7 +42,7 @@ def take_in(writer: Writer, bundle: Bundle) -> tuple[Imported, bool]:
         What came of it, and whether contents that the file had were redacted.
     """
     connection = writer.connection
-    with writer.series() as series:
+    with writer.series() as series, uncollected():
         found = _compare(connection, series.base.revision, bundle)
         if found.relation is _Relation.AHEAD:
             tally = _Replay(connection, series, bundle).take(found)
@@ -148,14 +148,12 @@ class _Replay:
 
     def _add(self, rows: list[Row], draft: Draft, tally: Tally) -> None:
         foresee(draft, rows)
-        with uncollected():
-            for row in rows:
-                with located(row.number):
-                    _replay(row, draft)
-                tally.redacted = tally.redacted or (
-                    isinstance(row, Redacted)
-                    and draft.named(row.ref).key <= self._series.base.last_key
-                )
+        for row in rows:
+            with located(row.number):
+                _replay(row, draft)
+            if isinstance(row, Redacted):
+                known = draft.named(row.ref).key <= self._series.base.last_key
+                tally.redacted = tally.redacted or known
 
     def _seal(self, commit: Commit, draft: Draft, tally: Tally) -> None:
         tally.add(draft)

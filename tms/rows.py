@@ -1,8 +1,7 @@
 """What the rows of a bundle say. See docs/bundle.md."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -89,14 +88,25 @@ def foresee(draft: Draft, rows: list[Row]) -> None:
     draft.foresee(chain.from_iterable(mentioned), justified)
 
 
-@contextmanager
-def located(number: int) -> Iterator[None]:
-    """Say in an error which line of the bundle it is about."""
-    try:
-        yield
-    except TMSError as error:
-        error.message = f"line {number} of the bundle: {error.message}"
-        raise
+class located:
+    """A context that says in an error which line of the bundle it is about."""
+
+    __slots__ = ("_number",)
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, TMSError):
+            error.message = f"line {self._number} of the bundle: {error.message}"
 
 
 class _Form(BaseModel):
