@@ -324,11 +324,6 @@ class Draft:
         return dict(self._counts)
 
     @property
-    def added(self) -> int:
-        """How many keys were given out."""
-        return self._next_key - self.base.last_key - 1
-
-    @property
     def turned(self) -> int:
         """How many switches will have been turned."""
         return self._turning.count
@@ -354,7 +349,7 @@ class Draft:
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
         """Settle and close the commit; return False, with nothing written, if it is empty."""
         passed = self._turning.passed()
-        added = self._contents or self.added
+        added = self._contents or self._next_key > self.base.last_key + 1
         if not (added or self._redacted or self._turning or (self.settling and passed)):
             return False
         self._rows.write()

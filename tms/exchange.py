@@ -67,7 +67,7 @@ class Exchange(Upkeep):
                 the message says so.
 
         Cost: grows with the bundle, and with as much of the file as is the same. Memory grows with
-        what is revised and retracted in a bundle of another history, and else not.
+        the refs of a bundle of another history, and else not, but for labels of what was there.
         """
         self._alone()
         with Bundle(lines) as bundle:

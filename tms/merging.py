@@ -10,7 +10,7 @@ from tms.draft import Draft
 from tms.errors import ContentConflict
 from tms.interchange import BLOCK
 from tms.refs import Ref
-from tms.rows import Commit, Declared, Justified, Revised, Row, Turned, foresee, located
+from tms.rows import Commit, Declared, Justified, Redacted, Revised, Row, Turned, foresee, located
 from tms.store import Beliefs, Chronicle, Connection, Named, Record, Windows
 
 Value = TypeVar("Value")
@@ -149,6 +149,8 @@ class Merge:
                         self._revise(row, self._draft.named(row.ref))
                     case Turned():
                         self._turn(row, commit)
+                    case Redacted():
+                        pass  # removes nothing here: that could not be undone
 
     def _is_known(self, named: Named) -> bool:
         return named.revision < self._draft.revision
@@ -173,12 +175,12 @@ class Merge:
             self._hear_window(row, named, row.window, first=True)
 
     def _justify(self, row: Justified) -> None:
-        added = self._draft.added
+        counts = self._draft.counts
         ref = self._draft.justify(row.said)
         self._see([ref, *row.said.conclusions])
         if ref != row.said.ref:
             self._renamed[row.said.ref] = ref
-        self._news += self._draft.added > added
+        self._news += self._draft.counts != counts
 
     # ------------------------------------------------------------ contents and windows
 
