@@ -166,9 +166,9 @@ def _row(number: int, name: str, row: dict[str, Any]) -> Commit | Row:
                 check_text("what is said of a commit", text)
             return Commit(number, instant(commit.at), commit.op, commit.reason, commit.by)
         case "retract" | "unretract":
-            turned = _Turned.model_validate({"refs": row.pop(name), **row})
+            turned = _Turned.model_validate(_renamed(row, name, "refs"))
             return Turned(number, refs_of(turned.refs), name == "unretract")
-    node = _Node.model_validate({"ref": row.pop(name), **row})
+    node = _Node.model_validate(_renamed(row, name, "ref"))
     ref, content = Ref(node.ref), canonical(node.content)
     if name == "redact":
         return Redacted(number, ref)
@@ -178,6 +178,12 @@ def _row(number: int, name: str, row: dict[str, Any]) -> Commit | Row:
         return Revised(number, ref, node.version, content, node.redacted, held)
     held = given(node.valid_from, node.valid_to)
     return Declared(number, ref, name, content, node.redacted, held)
+
+
+def _renamed(row: dict[str, Any], name: str, field: str) -> dict[str, Any]:
+    if field in row:
+        raise ValueError(field)  # no key of a row
+    return {field if key == name else key: value for key, value in row.items()}
 
 
 _NAMES = {
