@@ -41,6 +41,7 @@ NEEDED = {
     "believed-during": ["Flag:1"],
     "diff": [FIRST],
     "backup": [COPY],
+    "export": [COPY],
     "anchor-at": ["2026-07-21T12:00:00Z"],
     "prune": [FIRST],
     "redact": ["Feed:1"],

@@ -264,6 +264,40 @@ def test_c09_rows_with_a_retraction_give_the_same_state_in_an_empty_file_and_twi
     assert ids(memory.unretract("N:S1").revived) == "D F"
 
 
+def test_c09_an_old_bundle_brings_nothing_back_and_a_new_one_brings_all_of_it(
+    memory: tms.Memory,
+) -> None:
+    supports(memory, "S1 => F", "F => D", "S2 => G", "S2 => H")
+    memory.source("Pin:F", content={"pinned": "N:F"})
+    memory.retract("N:G", reason="G against H: H is right", by="oncall")  # a conflict, resolved
+    old = list(memory.export())
+    memory.retract("N:S1", reason="bad feed")
+    told: list[tms.Report] = []
+    memory.on_commit(told.append)
+    before = memory.head
+    for _ in range(2):
+        imported = memory.import_(old)
+        assert not imported
+        assert imported.retracted == ("N:S1",)
+        assert "known, retracted here  1\n    N:S1" in str(imported)
+        assert (memory.head, held(memory), told) == (before, "H", [])
+
+    new = list(memory.export())
+    with tms.open(":memory:") as copy:
+        copy.on_commit(told.append)
+        assert copy.import_(new).commits == before.revision == len(told)
+        assert list(copy.log()) == list(memory.log())
+        assert list(copy.scan()) == list(memory.scan())
+        for ref in ("N:F", "N:G", "N:S1", "Pin:F", "justification:F => D"):
+            assert copy.get(ref) == memory.get(ref)
+            assert list(copy.history(ref)) == list(memory.history(ref))
+        assert copy.why_not("N:D") == memory.why_not("N:D")
+        assert not copy.import_(new)
+        assert (copy.head, len(told)) == (before, before.revision)
+        assert list(copy.export()) == new
+        assert copy.unretract("N:S1").revived == ("N:D", "N:F")
+
+
 # ---------------------------------------------------------------- C15 crash
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from failing import Failing, arm, failing  # noqa: F401
-from making import ROOT, Clock, dump, fill, plain
+from making import ROOT, Clock, days, dump, fill, plain
 
 import tms
 
@@ -83,7 +83,32 @@ def _rebuild(memory: tms.Memory) -> None:
     memory.rebuild()
 
 
-WORKS = [_retract, _retract_many, _justify, _revise, _batch, _nested, _load, _rebuild]
+def _bundle(clock: Clock) -> list[str]:
+    """Return what a memory that was filled exports after some more commits."""
+    with tms.open(":memory:", clock=clock) as memory:
+        fill(memory)
+        memory.justify("Alarm:1", ["Flag:14"])
+        memory.revise("Feed:1", content={"rows": 3})
+        memory.retract("Policy:1", reason="void")
+        return list(memory.export())
+
+
+GOES_ON = _bundle(Clock())
+ANOTHER = _bundle(Clock(days(1)))
+
+
+def _import(memory: tms.Memory) -> None:
+    assert memory.import_(GOES_ON).commits == 3
+
+
+def _merge(memory: tms.Memory) -> None:
+    assert memory.import_(ANOTHER).commits == 1
+
+
+WORKS = [
+    *(_retract, _retract_many, _justify, _revise, _batch, _nested, _load, _rebuild),
+    *(_import, _merge),
+]
 each_work = pytest.mark.parametrize("work", WORKS, ids=[work.__name__.strip("_") for work in WORKS])
 
 

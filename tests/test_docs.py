@@ -35,6 +35,15 @@ def test_the_first_block_of_the_readme_prints_the_report(tmp_path, monkeypatch, 
     assert "Vulnerable:svc-14  via" in told
 
 
+def test_the_lines_of_a_bundle_are_those_that_are_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = ROOT / "docs" / "bundle.md"
+    blocks(path)[0].evaluate()
+    (shown,) = re.findall(r"```json\n(.*?)\n```", path.read_text("utf-8"), re.DOTALL)
+    made = (tmp_path / "bundle.jsonl").read_text("utf-8")
+    assert re.sub(r'"sha256":"[0-9a-f]{64}"', '"sha256":"…"', made) == f"{shown}\n"
+
+
 def test_the_checks_run_the_two_commands_of_the_readme():
     readme = (ROOT / "README.md").read_text()
     script = (ROOT / ".ci" / "run").read_text()

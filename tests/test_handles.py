@@ -36,6 +36,7 @@ WRITES = {
     "retract": lambda memory: memory.retract("Feed:1"),
     "unretract": lambda memory: memory.unretract("Flag:22"),
     "load": lambda memory: memory.load([{"source": "Feed:9"}]),
+    "import_": lambda memory: memory.import_(memory.export()),
     "batch": lambda memory: memory.batch().__enter__(),
     "rebuild": lambda memory: memory.rebuild(),
     "a verb that would change nothing": lambda memory: memory.source("Feed:1"),

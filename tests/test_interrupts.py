@@ -41,10 +41,17 @@ def stopped_at(line, work):
     return None
 
 
+def bundle(ref):
+    with tms.open(":memory:") as memory:
+        memory.source(ref)
+        return list(memory.export())
+
+
 WORK = {
     "a source": lambda m, i: m.source(f"New:{i}"),
     "a justification": lambda m, i: m.justify(f"Fact:{i}", "S:1"),
     "a retraction": lambda m, i: (m.retract("S:2"), m.unretract("S:2")),
+    "an import": lambda m, i: m.import_(bundle(f"There:{i}")),
     "reading": lambda m, i: (m.stats(), m.get("F:1"), m.scan(limit=2), m.head, m.history("F:1")),
     "reading the past": lambda m, i: m.as_of(recorded=m.head).get("F:1"),
 }
@@ -224,6 +231,8 @@ FOREIGN = {
     "source": lambda m: m.source("S:t"),
     "batch": lambda m: m.batch().__enter__(),
     "load": lambda m: m.load([{"source": "S:t"}]),
+    "export": lambda m: m.export(),
+    "import_": lambda m: m.import_(bundle("There:1")),
     "retract": lambda m: m.retract("S:1"),
     "believes": lambda m: m.believes("S:1"),
     "holding": lambda m: list(m.holding()),

@@ -5,9 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from functools import cache
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -15,44 +13,23 @@ import pytest
 from commands import (
     Axiom,
     Batch,
-    Boom,
     Command,
     Declare,
     Justify,
     Load,
-    Maker,
     Redact,
     Settle,
     Turn,
     bounds,
-    perform,
 )
+from histories import histories
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Refused, Said, Snapshot, World, by_ref
+from oracle import Said, Snapshot, by_ref
 from player import Player
 from snapshot import Valid
 
 import tms
-
-ints = cache(lambda most: st.integers(0, most))
-
-
-@st.composite
-def histories(draw: st.DrawFn, most: int = 8) -> list[Command]:
-    """Make the commands of a history, each of which knows the world that those before it left."""
-    world = World()
-    commands: list[Command] = []
-    for place in range(1 + draw(ints(most))):
-        seed = draw(st.one_of(st.just(0), st.integers(1, 2**32), st.integers(1, 2**32)))
-        maker = Maker(Random(seed).randrange if seed else lambda n: draw(ints(n - 1)))
-        command = maker.command(world.head) if place else maker.base()
-        commands.append(command)
-        try:
-            perform(world, command, Refused, [])
-        except (Refused, Boom):
-            continue
-    return commands
 
 
 def played(player: Player, commands: Iterable[Command]) -> Player:

@@ -53,6 +53,9 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
             spans := timed.believed_during("F:1"),
             *spans,
         ]
+        timed_bundle = list(timed.export())
+        timed.retract("S:1")
+        found += [timed.import_(timed_bundle)]
         found += [*diff.revalidated, *timed.history("S:1"), timed.get("S:1"), timed.why_not("F:1")]
     critical = memory.as_of(recorded=anchors[7]).critical()
     found += [critical, *critical, memory.critical("Flag")]
@@ -78,6 +81,8 @@ def results(memory: tms.Memory, tmp_path_factory: pytest.TempPathFactory) -> lis
         connection.execute("UPDATE commits SET believed = believed + 1")
     with tms.open(path) as other:
         found += [unsound := other.verify(), *unsound.findings]
+    with tms.open(":memory:") as empty:
+        found += [empty.import_(timed_bundle), empty.import_(timed_bundle)]
     with tms.open(":memory:") as empty:
         found += [empty.stats(), empty.verify(), empty.scan(), empty.retract([]), empty.load([])]
     return found

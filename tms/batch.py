@@ -1,5 +1,7 @@
 """One transaction, one commit: opened by the outermost verb or batch, joined by those inside."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -169,11 +171,67 @@ class Writer:
             self.undo()
         self.listeners.call()
 
+    @contextmanager
+    def series(self) -> Iterator["Series"]:
+        """Open a transaction for commits made one after another, all of them kept or none.
+
+        No verb may run inside, and no batch may be open.
+        """
+        try:
+            now = self.now()
+            self.connection.begin()
+            with self.connection.translated():
+                self._audit.mend()
+                series = Series(self._record, self._network, now)
+                self._record.check_end(series.base)
+                yield series
+            if series.made:
+                self.connection.commit()
+                for revision in series.made:
+                    self.listeners.note(revision, None)
+        finally:
+            self.undo()
+        self.listeners.call()
+
     def _report(self, batch: "Batch", draft: Draft) -> Report:
         if batch.changed:
             return history.report(self.connection, draft.revision)
         base = draft.base._replace(believed=self._beliefs.believed(draft.base.revision))
         return history.nothing(self._beliefs, base, batch.op, batch.reason, batch.by)
+
+
+class Series:
+    """Commits that are made one after another in one transaction.
+
+    Attributes:
+        base: the head on which they stand.
+        head: the last of them so far.
+        record: where they go.
+        now: what the clock said, in microseconds.
+    """
+
+    def __init__(self, record: Record, network: Callable[[], SqlNetwork], now: int) -> None:
+        self.record = record
+        self.now = now
+        self.base = self.head = record.head()
+        self._network = network
+
+    @property
+    def made(self) -> range:
+        """The revisions of those made so far."""
+        return range(self.base.revision + 1, self.head.revision + 1)
+
+    def draft(self, now: int) -> Draft:
+        """Open the next commit, at an instant in microseconds."""
+        return Draft(self.record, self._network, now)
+
+    def seal(self, draft: Draft, op: str, reason: str | None, by: str | None) -> bool:
+        """Settle and close it; return False, with nothing written, if it is empty."""
+        with uncollected():
+            sealed = draft.seal(op, reason, by)
+        if sealed:
+            self.head = draft.head
+        return sealed
 
 
 class Batch:

@@ -126,6 +126,11 @@ def revised(valid_from: object, valid_to: object) -> Callable[[Window], Window] 
     return change
 
 
+def becoming(window: Window) -> Callable[[Window], Window]:
+    """Return what makes of any window this one; see ``revised``."""
+    return lambda _: window
+
+
 def given(valid_from: object, valid_to: object) -> Window | None:
     """Return the window between two instants, None if neither is given; see ``window``."""
     return None if valid_from is None and valid_to is None else window(valid_from, valid_to)

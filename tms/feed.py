@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from tms import cursors, history
 from tms.content import check_text
 from tms.errors import CorruptStore, InvalidArgument
+from tms.exchange import Exchange
 from tms.listening import Listener
 from tms.models import Report
 from tms.refs import Anchor
 from tms.store import Consumers
-from tms.upkeep import Upkeep
 
 
-class Feed(Upkeep):
+class Feed(Exchange):
     """The part of a memory that others follow."""
 
     def subscribe(self, name: str) -> "Subscription":

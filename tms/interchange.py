@@ -197,7 +197,7 @@ def blocks(rows: Iterable[Mapping[str, Any]]) -> Iterator[Block]:
         try:
             with uncollected():
                 for row in islice(rest, BLOCK):
-                    steps.append(_parsed(row).step())
+                    steps.append(step(row))
         except Exception as error:  # it stands after the rows before it, which may be wrong too
             failure = error
         if steps or failure is not None:
@@ -231,6 +231,15 @@ def _addition(row: Any) -> Callable[[Draft], object]:
             f"this adds nothing: {_short(row)}.", hint="Give it as retract= or unretract=."
         )
     return parsed.step().add
+
+
+def step(row: Mapping[str, Any]) -> Step:
+    """Read one interchange object.
+
+    Raises:
+        InvalidContent: it is none.
+    """
+    return _parsed(row).step()
 
 
 def _parsed(row: Mapping[str, Any]) -> _Addition:

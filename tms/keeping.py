@@ -1,12 +1,15 @@
 """Copies of a file, and how it fares."""
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tms.answers import Backup, Health
+from tms.clock import MILLI, instant
+from tms.exporting import COMMIT
 from tms.models import Finding
 from tms.refs import Anchor
-from tms.store import Condition, Connection, back_up, condition
+from tms.store import Condition, Connection, back_up, condition, write_out
 
 _LARGE = 64 * 1024 * 1024
 """From how many bytes on a log is worth a word, and below how many free ones a disk is."""
@@ -20,6 +23,32 @@ def backup(connection: Connection, path: str) -> Backup:
     size, revision, at = back_up(connection, path)
     head = Anchor.kept(revision, at) if revision else None
     return Backup(path=shown(path), head=head, bytes=size)
+
+
+def write_bundle(lines: Iterable[str], path: str) -> Backup:
+    """Write a bundle into a new file, which is there whole or not at all.
+
+    Args:
+        lines: what ``Memory.export`` gives.
+        path: the file.
+
+    Raises:
+        ContentConflict, NoSuchFile, StoreFailed: see ``Upkeep.backup``.
+    """
+    head: list[Anchor] = []
+
+    def noted() -> Iterator[str]:
+        commits, last = 0, None
+        for line in lines:
+            if line.startswith(COMMIT):
+                commits, last = commits + 1, line
+            yield line
+        if last is not None:
+            at = instant(json.loads(last)["commit"]["at"])
+            head.append(Anchor.kept(commits, at // MILLI))
+
+    size = write_out(noted(), path)
+    return Backup(path=shown(path), head=head[0] if head else None, bytes=size)
 
 
 def shown(path: str) -> str:

@@ -119,22 +119,29 @@ class Pending:
     def settle(self, turned: dict[int, tuple[bool, str]]) -> None:
         """Label what is written, and record the beliefs.
 
+        All is taken in the order of keys, so that what a fact rests on follows from the record and
+        not from the order in which a commit was told.
+
         Args:
             turned: of each target that supports no longer, or again, whether it does now, and its
                 role.
         """
-        off = [(key, role) for key, (on, role) in turned.items() if not on]
-        on = [(key, role) for key, (on, role) in turned.items() if on]
+        off = [(key, role) for key, (on, role) in sorted(turned.items()) if not on]
+        on = [(key, role) for key, (on, role) in sorted(turned.items()) if on]
         gone = {key for key, _ in off}
         self._settle(
             Turned(
                 nodes_off=[key for key, role in off if role in ("source", "fact")],
                 justifications_off=[key for key, role in off if role == "justification"],
-                sources_on=[key for key in self._sources if key not in gone]
-                + [key for key, role in on if role == "source"],
+                sources_on=sorted(
+                    [key for key in self._sources if key not in gone]
+                    + [key for key, role in on if role == "source"]
+                ),
                 facts_on=[key for key, role in on if role == "fact"],
-                justifications_on=[key for key in self._justified if key not in gone]
-                + [key for key, role in on if role == "justification"],
+                justifications_on=sorted(
+                    [key for key in self._justified if key not in gone]
+                    + [key for key, role in on if role == "justification"]
+                ),
             )
         )
         self._record.add_transitions(self._revision, self._moves)

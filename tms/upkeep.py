@@ -145,6 +145,7 @@ class Upkeep(Questions):
         self._alone()
 
     def _alone(self) -> None:
+        self._connection.check_owner()
         self._writer.heal()
         if self._writer.draft is not None:
             raise Misuse("a batch is open.", hint="Do this before or after the batch.")

@@ -7,7 +7,7 @@ from tms.answers.difference import Diff, Revalidated, Revised
 from tms.answers.duration import BelievedDuring, Period, Periods, Span
 from tms.answers.extent import Pruned, Stats
 from tms.answers.grounding import Bearing, Critical, Cuts, Environments, Origins
-from tms.answers.keeping import Backup, Health
+from tms.answers.keeping import Backup, Health, Imported
 from tms.answers.life import Change, Commit, Event
 from tms.answers.vicinity import Link, Near, Neighbourhood
 
@@ -25,6 +25,7 @@ __all__ = [
     "Event",
     "Health",
     "Impact",
+    "Imported",
     "Lack",
     "Link",
     "Near",

@@ -64,6 +64,12 @@ def tell_each(
             _write(map(render.plain, part))
 
 
+def tell_lines(lines: Iterable[str]) -> None:
+    """Tell lines of JSON as they are, each with its end."""
+    for part in _parts(lines):
+        _write((line.removesuffix("\n") for line in part), encoding="utf-8")
+
+
 def _parts(results: Iterable[Item]) -> Iterator[list[Item]]:
     rest = iter(results)
     while part := list(islice(rest, _CHUNK)):

@@ -17,8 +17,10 @@ from tms.cli.options import (
     ref,
     time,
 )
-from tms.cli.output import tell, tell_as, tell_each
+from tms.cli.output import tell, tell_as, tell_each, tell_lines
 from tms.cli.program import FAILED, Door, verb
+from tms.keeping import write_bundle
+from tms.upkeep import new_path
 
 
 @verb
@@ -218,6 +220,22 @@ def backup(door: Door, *, path: str, as_json: bool) -> None:
     """
     with door.open(read_only=True) as memory:
         tell(memory.backup(path), as_json=as_json)
+
+
+@verb
+@click.argument("file", metavar="[FILE]", default="-")
+def export(door: Door, *, file: str, as_json: bool) -> None:
+    """Write all of the memory into FILE, as JSON Lines.
+
+    Nothing is lost: tms import makes the same memory of it, commit by commit. FILE, where nothing
+    is yet, is there only when it is complete, and what was written is told. Without FILE the
+    lines go to stdout.
+    """
+    with door.open(read_only=True) as memory:
+        if file == "-":
+            tell_lines(memory.export())
+        else:
+            tell(write_bundle(memory.export(), new_path(file)), as_json=as_json)
 
 
 @verb

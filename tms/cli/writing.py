@@ -2,15 +2,17 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import chain, islice
 
 import click
 
 import tms
 from tms import demo as demonstration
 from tms import interchange
-from tms.cli.feeding import Bar, content_of, located, opened
+from tms.bundle import is_bundle
+from tms.cli.feeding import Bar, Lines, content_of, located, opened
 from tms.cli.options import time
 from tms.cli.output import tell
 from tms.cli.program import FAILED, Command, Door, verb
@@ -276,10 +278,24 @@ def import_(door: Door, *, file: str, as_json: bool) -> None:
     without such a line all is one commit. Prints a line for each commit. A line that
     cannot be taken in stops the import: its commit is dropped, those before it are kept. Makes the
     memory if there is none.
+
+    A file of tms export is told by its first line, and taken in whole or not at all: commits that
+    are missing are made as they were; of another history, what is new is merged in one commit, and
+    what was retracted here stays so. Prints what came of it.
     """  # noqa: D301 - click wants the control character
-    with opened(file) as lines, door.open(create=True) as memory, Bar(lines) as bar:
+    with opened(file) as lines, door.open(create=True) as memory:
+        rest = iter(lines)
+        first = list(islice(rest, 1))
+        if first and is_bundle(first[0]):
+            tell(memory.import_(chain(first, rest)), as_json=as_json)
+        else:
+            _load(memory, chain(first, rest), lines, as_json=as_json)
+
+
+def _load(memory: tms.Memory, rest: Iterable[bytes], lines: Lines, *, as_json: bool) -> None:
+    with Bar(lines) as bar:
         done = 0
-        for group in interchange.commits(interchange.objects(lines)):
+        for group in interchange.commits(interchange.objects(rest)):
             with located(group.rows, lines) as rows:
                 show = partial(bar.show, done)
                 loaded = memory.load(rows, reason=group.reason, by=group.by, progress=show)

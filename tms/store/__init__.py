@@ -8,8 +8,8 @@ next commit needs and ``record`` adds it, ``chain`` works out its digest, ``comm
 moved in a commit, which ``moves`` gives a page at a time, ``turns`` when something came and went;
 ``around`` and ``cone`` read what is near a node and all that stands behind it, ``adjacency`` walks
 the graph at a revision, ``imagined`` takes in a commit that is not made, ``consumers`` keeps how
-far each reader of the commits has come; ``audit`` reads all of it; ``redacting`` and ``pruning``
-take away from it; ``chain`` works out the digests of commits.
+far each reader of the commits has come; ``chronicle`` tells it all as it came, ``audit`` checks it;
+``redacting`` and ``pruning`` take away from it.
 """
 
 from tms.store.adjacency import Adjacency
@@ -20,11 +20,12 @@ from tms.store.beliefs import Beliefs, NodeRow
 from tms.store.between import Between
 from tms.store.causes import Causes, Change
 from tms.store.chain import Chain
+from tms.store.chronicle import Chronicle
 from tms.store.commits import CommitRow
 from tms.store.cone import Cone, Support
 from tms.store.connection import Connection, Overlay
 from tms.store.consumers import Consumers
-from tms.store.copying import back_up
+from tms.store.copying import back_up, write_out
 from tms.store.file import open_file
 from tms.store.grounds import Firing, Grounds, Recorded, Standing
 from tms.store.health import Condition, condition
@@ -53,6 +54,7 @@ __all__ = [
     "Causes",
     "Chain",
     "Change",
+    "Chronicle",
     "CommitRow",
     "Condition",
     "Cone",
@@ -90,4 +92,5 @@ __all__ = [
     "scrub",
     "unfit",
     "versions",
+    "write_out",
 ]

@@ -1,7 +1,8 @@
-"""Copying a file as it is, page by page."""
+"""Copying a file as it is, page by page, and writing others beside it."""
 
 import os
 import sqlite3
+from collections.abc import Iterable
 
 from tms.store.appearing import appearing
 from tms.store.connection import Connection, translated
@@ -31,3 +32,17 @@ def back_up(connection: Connection, path: str) -> tuple[int, int, int]:
             target.close()
         size = os.path.getsize(unfinished)
     return (size, *head)
+
+
+def write_out(lines: Iterable[str], path: str) -> int:
+    """Write lines into a new file, which is there whole or not at all; return its size.
+
+    Raises:
+        ContentConflict: something is at the path.
+        NoSuchFile: there is no such folder.
+        StoreFailed: the disk refused.
+    """
+    with appearing(path) as unfinished:
+        with open(unfinished, "x", encoding="utf-8", newline="\n") as file:
+            file.writelines(lines)
+        return os.path.getsize(unfinished)
