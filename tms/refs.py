@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from tms import clock
+from tms import clock, limits
 from tms.errors import InvalidAnchor, InvalidRef
 
 JUSTIFICATION = "justification"
@@ -44,7 +44,8 @@ class Ref(_Text):
     Refs sort by (kind, id).
 
     Raises:
-        InvalidRef: no colon, an empty kind or id, or a lone surrogate.
+        InvalidRef: no colon, an empty kind or id, a lone surrogate, or either part too long
+            (``tms.limits``).
     """
 
     __slots__ = ()
@@ -62,6 +63,8 @@ class Ref(_Text):
             )
         if not text.isascii():
             _encodable(text)
+        if len(text) > _SURELY_SHORT:
+            _check_length(text)
         return str.__new__(cls, text)
 
     @classmethod
@@ -158,6 +161,18 @@ def _encodable(text: str) -> None:
         ) from None
 
 
+def _check_length(text: str) -> None:
+    kind, _, id = text.partition(":")
+    for name, part in (("kind", kind), ("id", id)):
+        if len(part.encode()) > limits.TEXT:
+            raise InvalidRef(
+                f"a ref whose {name} is longer than {limits.said(limits.TEXT)}: {text!r:.80}….",
+                hint="Name it by a hash of that, and keep the rest as content.",
+                ids=(text,),
+            )
+
+
+_SURELY_SHORT = limits.TEXT // 4
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _ANCHOR = re.compile(r"r1:([0-9]{16}):(.*)", re.DOTALL)
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
