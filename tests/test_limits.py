@@ -173,8 +173,15 @@ def test_the_middle_of_a_long_message_gives_way() -> None:
     assert short.endswith("end")
 
 
-HUGE = ["Huge:" + "x" * BIG, "x" * BIG, "justification:" + "x" * BIG, "Huge:\ud800" + "x" * BIG]
-HUGE += ["Feed:" + "x" * (TEXT + 1), "r1:0000000000000001:" + "9" * BIG, "2026-01-01" + "0" * BIG]
+HUGE: list[Any] = [
+    "Huge:" + "x" * BIG,
+    "x" * BIG,
+    "justification:" + "x" * BIG,
+    "Huge:\ud800" + "x" * BIG,
+]
+HUGE += ["Feed:" + "x" * (TEXT + 1), "r1:0000000000000001:" + "9" * BIG]
+HUGE += ["2026-01-01" + "0" * BIG]
+HUGE += [10**5_000, [10**5_000], {"a": 10**5_000}]  # repr() refuses to show these
 VERBS = sorted(
     name
     for name, found in inspect.getmembers(tms.Memory, inspect.isfunction)

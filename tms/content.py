@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from tms import limits
-from tms.errors import InvalidContent, TMSError
+from tms.errors import InvalidContent, TMSError, quoted
 
 DEEPEST = 100
 """How many levels of objects and lists content may have. JSON readers, the one behind the models
@@ -63,7 +63,7 @@ def _check_within(content: Mapping[str, Any]) -> None:
         if isinstance(value, Mapping):
             for key in value:
                 if not isinstance(key, str):
-                    raise TypeError(f"the key {key!r} is no text")
+                    raise TypeError(f"the key {quoted(key)} is no text")
             value = value.values()
         inside.extend((depth + 1, part) for part in value)
 
@@ -122,7 +122,9 @@ def check_text(
     if text is None:
         return
     if not isinstance(text, str):
-        raise error(f"{name} is {text!r}, not text.", hint=f"Give {name} as text or not at all.")
+        raise error(
+            f"{name} is {quoted(text)}, not text.", hint=f"Give {name} as text or not at all."
+        )
     if not (text or empty):
         raise error(f"{name} is empty.", hint=f"Give {name} some text, or leave it out.")
     try:

@@ -9,7 +9,7 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
-from tms.errors import InvalidArgument, InvalidCursor
+from tms.errors import InvalidArgument, InvalidCursor, quoted
 from tms.refs import Anchor
 
 LARGEST_PAGE = 1000
@@ -64,7 +64,7 @@ def check_limit(limit: object) -> None:
     """
     whole = isinstance(limit, int) and not isinstance(limit, bool)
     if not whole or not 1 <= limit <= LARGEST_PAGE:  # type: ignore[operator] # it is an int
-        raise InvalidArgument(f"limit is {limit!r:.80}.", hint=f"Give 1 to {LARGEST_PAGE}.")
+        raise InvalidArgument(f"limit is {quoted(limit)}.", hint=f"Give 1 to {LARGEST_PAGE}.")
 
 
 def write(question: Question, anchor: Anchor | None, instant: int | None, last: Place) -> str:
@@ -92,7 +92,7 @@ def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]
                 raise ValueError
         anchor = Anchor(anchor)
     except (ValueError, TypeError, AttributeError):
-        raise InvalidCursor(f"not a cursor: {cursor!r:.200}.", hint=AGAIN) from None
+        raise InvalidCursor(f"not a cursor: {quoted(cursor)}.", hint=AGAIN) from None
     if asked[:2] != question[:2]:
         raise InvalidCursor(f"the cursor is of {asked}, not of {question}.", hint=AGAIN)
     if asked.viewed != question.viewed:

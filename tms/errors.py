@@ -36,6 +36,7 @@ LONGEST = 1000
 megabytes."""
 
 _TAIL = 400
+_QUOTED = 100
 
 
 def shortened(text: str) -> str:
@@ -43,6 +44,18 @@ def shortened(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST - _TAIL - 1]}…{text[-_TAIL:]}"
+
+
+def quoted(value: object) -> str:
+    """Return what something looks like, in few words, whatever it is.
+
+    There are values without a ``repr``: an int of more than 4,300 digits is one.
+    """
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}…"
 
 
 class TMSError(Exception):

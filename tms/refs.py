@@ -9,7 +9,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from tms import clock, limits
-from tms.errors import InvalidAnchor, InvalidRef
+from tms.errors import InvalidAnchor, InvalidRef, quoted
 
 JUSTIFICATION = "justification"
 """The kind that justifications have in a ref; no node may have it."""
@@ -55,7 +55,8 @@ class Ref(_Text):
             return text
         if not isinstance(text, str):
             raise InvalidRef(
-                f"not a ref: {text!r}.", hint="Give a Ref, a model that has one, or 'kind:id'."
+                f"not a ref: {quoted(text)}.",
+                hint="Give a Ref, a model that has one, or 'kind:id'.",
             )
         if not 0 < text.find(":") < len(text) - 1:
             raise InvalidRef(
@@ -128,7 +129,7 @@ def ref_of(value: object) -> Ref:
     if isinstance(ref, Ref):
         return ref
     raise InvalidRef(
-        f"not a ref: {value!r}.", hint="Give a Ref, a model that has one, or 'kind:id'."
+        f"not a ref: {quoted(value)}.", hint="Give a Ref, a model that has one, or 'kind:id'."
     )
 
 
@@ -194,7 +195,7 @@ class Anchor(_Text):
         if isinstance(text, cls):
             return text
         if not isinstance(text, str):
-            raise InvalidAnchor(f"not an anchor: {text!r}.", hint=_WHERE)
+            raise InvalidAnchor(f"not an anchor: {quoted(text)}.", hint=_WHERE)
         match = _ANCHOR.fullmatch(text)
         if match and 1 <= int(match[1]) <= LAST_REVISION and clock.read(match[2]) is not None:
             return super().__new__(cls, text)

@@ -10,7 +10,7 @@ from tms.asking import Questions
 from tms.batch import Writer
 from tms.clock import MILLI, Clock
 from tms.content import check_text
-from tms.errors import InvalidArgument, Misuse
+from tms.errors import InvalidArgument, Misuse, quoted
 from tms.models import Verification
 from tms.store import Audit, Connection, versions
 from tms.verification import verify
@@ -47,7 +47,9 @@ class Upkeep(Questions):
         """
         counted = isinstance(revisions, int) and not isinstance(revisions, bool)
         if revisions is not None and (not counted or revisions < 1):
-            raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
+            raise InvalidArgument(
+                f"revisions is {quoted(revisions)}.", hint="Give 1 or more, or None."
+            )
         self._alone()
         with self._connection.snapshot():
             return verify(self._audit, revisions)
@@ -213,5 +215,5 @@ def new_path(path: object) -> str:
     except UnicodeEncodeError:
         sound = False
     if not sound:
-        raise InvalidArgument(f"the path is {path!r:.80}.", hint="Give the path of a file.")
+        raise InvalidArgument(f"the path is {quoted(path)}.", hint="Give the path of a file.")
     return name

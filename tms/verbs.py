@@ -8,7 +8,7 @@ from tms import history
 from tms.batch import Batch
 from tms.clock import KEPT, Kept, Window, given, revised, window
 from tms.content import canonical
-from tms.errors import InvalidArgument, InvalidContent
+from tms.errors import InvalidArgument, InvalidContent, quoted
 from tms.feed import Feed
 from tms.interchange import PROGRESS, blocks
 from tms.models import Loaded, Node, Report
@@ -314,10 +314,10 @@ class Verbs(Feed):
         """
         if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
             raise InvalidArgument(
-                f"rows are {rows!r:.80}.", hint="Give an iterable of interchange objects."
+                f"rows are {quoted(rows)}.", hint="Give an iterable of interchange objects."
             )
         if progress is not None and not callable(progress):
-            raise InvalidArgument(f"progress is {progress!r}.", hint="Give a callable.")
+            raise InvalidArgument(f"progress is {quoted(progress)}.", hint="Give a callable.")
         batch = self._writer.batch("load", reason, by)
         with batch:
             draft = batch.draft

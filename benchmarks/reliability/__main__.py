@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.reliability.counting import HEAD, Count
 from benchmarks.reliability.crowding import crowd, read, write
+from benchmarks.reliability.fuzzing import fuzz
 from benchmarks.reliability.injecting import failures
 from benchmarks.reliability.killing import kills
 from benchmarks.reliability.working import work
@@ -25,6 +26,8 @@ def counts(given: argparse.Namespace) -> Iterator[Count]:
             yield from kills(Path(folder), given.kills, given.seed)
         if given.failures:
             yield from failures(Path(folder), given.failures, given.seed)
+        if given.fuzz:
+            yield from fuzz(Path(folder), given.fuzz)
         if given.commits:
             yield crowd(Path(folder), given.writers, given.readers, given.commits, given.seed)
 
@@ -45,6 +48,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reliability", description=__doc__)
     parser.add_argument("--kills", type=int, default=40, help="at each kind of work")
     parser.add_argument("--failures", type=int, default=100, help="of each kind")
+    parser.add_argument("--fuzz", type=int, default=300, help="inputs of each kind")
     parser.add_argument("--commits", type=int, default=1_000, help="of each of the writers at once")
     parser.add_argument("--writers", type=int, default=4)
     parser.add_argument("--readers", type=int, default=2)

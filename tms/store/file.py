@@ -52,7 +52,9 @@ def open_file(
         Busy, StoreFailed, CorruptStore: what SQLite met.
     """
     if not isinstance(path, (str, bytes, os.PathLike)):
-        raise errors.InvalidArgument(f"the path is {path!r}.", hint="Give the path of a file.")
+        raise errors.InvalidArgument(
+            f"the path is {errors.quoted(path)}.", hint="Give the path of a file."
+        )
     name = os.fsdecode(path)
     if "\0" in name or not name:
         raise errors.NotATMSFile(f"not a path: {name!r}.", hint="Give the path of a file.")
