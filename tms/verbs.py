@@ -250,8 +250,9 @@ class Verbs(Feed):
             NoSuchNode: the ref names nothing.
             InvalidRef: it names a justification.
             Misuse: a batch is open; this is a commit of its own.
-            Busy: others held the file for longer than the wait. If it was redacted by then, the
-                message says so, and to redact again removes what is left of the bytes.
+            Busy, StoreFailed: others held the file for longer than the wait, or the disk refused.
+                If it was redacted by then, the hint says so, and to redact again removes what is
+                left of the bytes.
 
         Cost: grows with the file, which is written anew.
         """

@@ -151,8 +151,8 @@ class Injecting:
             def fail() -> None:
                 raise injected
 
-            arm(self._chance.randrange(writes), fail)
-            error = self._attempt(memory, work)
+            place = self._chance.randrange(writes)
+            error = self._attempt(memory, lambda memory: (arm(place, fail), work(memory)))
             arm(None)
             demand(error is not None, "it did not fail")
             first = error is injected or getattr(error, "__cause__", None) is injected

@@ -46,7 +46,7 @@ HUGE = st.just(10).map(lambda ten: ten**5_000)
 """Of so many digits that Python does not show it."""
 
 NUMBER = st.sampled_from(_NUMBERS) | HUGE
-SCALAR = st.none() | NUMBER | TEXT | st.binary(max_size=4)
+SCALAR = st.none() | NUMBER | TEXT | TEXT | st.binary(max_size=4)
 JSON = st.recursive(
     SCALAR,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
@@ -76,7 +76,10 @@ INSTANT = st.one_of(
     st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-14))])),
     st.sampled_from(_INSTANTS),
 )
-OBJECT = REF | ANY | st.lists(REF | SCALAR, max_size=3) | st.sets(REF, max_size=3)
+GOOD = st.sampled_from(NAMES)
+OBJECT = st.one_of(
+    GOOD, GOOD, GOOD, GOOD, REF, ANY, st.lists(REF | SCALAR, max_size=3), st.sets(REF, max_size=3)
+)
 WHOLE = st.integers(-2, 12)
 ANCHORS = st.one_of(
     st.builds(ANCHOR.format, st.integers(1, 3)),

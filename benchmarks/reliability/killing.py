@@ -54,7 +54,7 @@ class _Killing:
             inside += commits > 0
             told = self._killed(f"w{place}", commits)
             self._look(told, before, place)
-        judge(self._path)
+        judge(self._path, last=50)
         what = f"killed (-9) at {self._kind}"
         return Count(what, f"{times:,} kills, {inside:,} in COMMIT", self._promised, self._lost)
 
@@ -79,11 +79,12 @@ class _Killing:
         if self._kind in ("prune", "backup"):
             demand(fingerprint(self._path) == before, "the source was touched")
             self._copies(told)
-        head = judge(self._path, last=3)
+        head = judge(self._path, last=2)
         if self._known:
             demand(head <= int(self._known[-1][3:19]) + 1, "more commits than were begun")
         with tms.open(self._path, create=False) as memory:
-            demand(memory.verify(revisions=2), "verify")
+            if place % 5 == 0:
+                demand(memory.verify(revisions=2), "verify")
             there = [str(commit.anchor) for commit in memory.log()]
             memory.retract("Policy:block") or memory.unretract("Policy:block")
             assert memory.head is not None
