@@ -5,6 +5,8 @@
 ``python -m benchmarks.reliability --fuzz 10000`` counts what comes of it.
 """
 
+import base64
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tms
 from benchmarks.reliability.fuzzing import try_command, try_memory
 from benchmarks.reliability.inputs import AREAS, arguments, packed
 
@@ -29,3 +32,12 @@ def test_rubbish_at_the_command_line_is_taken_or_refused_whole(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     try_command(line, stdin, tmp_path)
+
+
+@pytest.mark.parametrize("body", [b"[" * 100_000, b'{"a":' * 100_000, b"", b"[1e999]", b"\xff"])
+def test_a_cursor_under_a_good_seal_that_is_none_is_refused(body: bytes) -> None:
+    seal = hashlib.blake2b(body, digest_size=8, person=b"tms page").digest()
+    with tms.open(":memory:") as memory:
+        memory.source("Feed:1")
+        with pytest.raises(tms.InvalidCursor):
+            memory.scan(after=base64.urlsafe_b64encode(seal + body).decode())

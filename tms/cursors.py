@@ -9,6 +9,7 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
+from tms.content import parsed
 from tms.errors import InvalidArgument, InvalidCursor, quoted
 from tms.refs import Anchor
 
@@ -84,7 +85,7 @@ def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)  # type: ignore[attr-defined]
         if raw[:8] != _seal(raw[8:]):
             raise ValueError
-        what, of, viewed, anchor, instant, last = json.loads(raw[8:])
+        what, of, viewed, anchor, instant, last = parsed(raw[8:].decode())
         asked = Question(what, of, viewed, question.shape)
         if asked.what == question.what:
             whole = instant is None or _fits(instant, int)

@@ -39,16 +39,12 @@ def _batch(memory: tms.Memory) -> None:
         memory.retract(["Ground:g0", "Ground:g1"])
 
 
-def _revise(memory: tms.Memory) -> None:
-    memory.revise("Feed:bad", content={"text": "x" * 9_000}, valid_to="2000-01-01T00:00:00Z")
-
-
 WORKS: dict[str, Work] = {
     "a cascade": lambda memory: memory.retract(["Feed:bad", "Scan:sast", "Root:0"]),
     "a revival": lambda memory: memory.unretract("Policy:block"),
     "rings": lambda memory: memory.retract("Ground:g0"),
     "a justification": lambda memory: memory.justify("New:1", ["Feed:bad", "Root:0"], rule="new"),
-    "a revision": _revise,
+    "a revision": lambda memory: memory.revise("Feed:bad", content={"text": "x" * 9_000}),
     "a load": _load,
     "a batch": _batch,
 }

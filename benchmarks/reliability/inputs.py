@@ -1,6 +1,9 @@
 """Rubbish of every kind, as strategies of Hypothesis, and what it is given to."""
 
+import base64
 import gzip
+import hashlib
+import json
 from collections.abc import Callable
 from datetime import UTC, timedelta, timezone
 from functools import cache
@@ -149,6 +152,14 @@ def _edited(place: int, text: str, cut: int) -> Callable[[str], str]:
     return lambda cursor: cursor[:place] + text + cursor[place + cut :]
 
 
+def _sealed(said: Any, nested: int) -> Callable[[str], str]:
+    """Make up a cursor under a good seal: that is no secret."""
+    body = b"[" * nested + json.dumps(said).encode()
+    seal = hashlib.blake2b(body, digest_size=8, person=b"tms page").digest()
+    forged = base64.urlsafe_b64encode(seal + body).decode()
+    return lambda _: forged
+
+
 def _revised(memory: tms.Memory, ref: Any, start: Any, end: Any) -> object:
     return memory.revise(ref, valid_from=start, valid_to=end)
 
@@ -212,6 +223,21 @@ def packed(draw: st.DrawFn) -> bytes:
     )
 
 
+_PLAIN_JSON = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
+_PLACES = st.lists(st.integers(-2, 5) | _PLAIN_JSON, max_size=6)
+_SAID = st.one_of(
+    st.lists(_PLAIN_JSON | _PLACES, max_size=7),
+    st.tuples(
+        st.sampled_from(("scan", "log", "history", "report")),
+        st.sampled_from((None, "Flag", "Feed:1", ANCHOR.format(1))),
+        st.booleans(),
+        st.builds(ANCHOR.format, st.integers(1, 4)) | _PLAIN_JSON,
+        st.none() | st.integers() | _PLAIN_JSON,
+        _PLACES,
+    ),
+)
+"""What a cursor says, or could."""
+
 _VERBS = ["believes", "status", "get", "why", "why_not", "impact", "history", "periods", "origins"]
 _VERBS += ["environments", "cuts", "neighbourhood", "believed_during", "holding"]
 
@@ -226,7 +252,8 @@ AREAS: dict[str, Area] = {
         (
             st.integers(0, 4),
             st.builds(_edited, st.integers(0, 90), TEXT, st.integers(0, 3))
-            | st.builds(lambda value: lambda _: value, ANY),
+            | st.builds(lambda value: lambda _: value, ANY)
+            | st.builds(_sealed, _SAID, st.sampled_from((0, 0, 0, 0, 1, 100_000))),
             st.just(2) | NUMBER | WHOLE,
         ),
         _page,
