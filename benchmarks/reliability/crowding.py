@@ -62,8 +62,8 @@ def _act(memory: tms.Memory, chance: random.Random, name: str) -> tms.Report:
         expected = (f"Note:{name}",) if stood else ()
         assert batch.report.revived == expected, "what was read had changed before the commit"
     else:
-        with memory.batch(by=f"{name}+20") as batch:
-            for step in range(20):
+        with memory.batch(by=f"{name}+5") as batch:
+            for step in range(5):
                 memory.justify(f"Many:{name}-{step}", chance.choice(SWITCHES))
             memory.retract(ref)
     return batch.report

@@ -87,7 +87,7 @@ class Injecting:
                 name = list(WORKS)[tried % len(WORKS)]
                 happened += fail(WORKS[name])
                 tried += 1
-                if tried > 3 * times + 20:
+                if tried > 10 * times + 20:
                     raise Wrong(f"{what} happened {happened} times only")
             judge(self._path)
             yield Count(what, f"{happened:,} failures", self._goes_on, 0)
@@ -173,7 +173,7 @@ class Injecting:
     def _full(self, work: Work) -> bool:
         with self._opened() as (memory, sql):
             (pages,) = sql.execute("PRAGMA page_count").fetchone()
-            sql.execute(f"PRAGMA max_page_count = {pages + self._chance.randrange(12)}")
+            sql.execute(f"PRAGMA max_page_count = {pages + self._chance.randrange(6)}")
             error = self._attempt(memory, work)
             sql.execute("PRAGMA max_page_count = 1000000")
             if error is not None:
