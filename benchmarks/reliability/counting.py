@@ -9,7 +9,7 @@ class Count(NamedTuple):
     Attributes:
         what: what was done.
         times: how often, with the unit.
-        commits: how many commits were acknowledged.
+        commits: how many commits were acknowledged; of rubbish, how much was taken.
         lost: how many of them, or of what was promised, were not there afterwards.
     """
 
@@ -24,4 +24,4 @@ class Count(NamedTuple):
         return f"| {self.what} | {self.times} | {self.commits:,} | {self.lost:,} |"
 
 
-HEAD = "| what | times | commits acknowledged | lost |\n|---|---:|---:|---:|"
+HEAD = "| what | times | acknowledged, or taken | lost |\n|---|---:|---:|---:|"
