@@ -30,7 +30,9 @@ def alone(path: Path) -> bool:
     return [name for name in os.listdir(path.parent) if path.name in name] == [path.name]
 
 
-def test_a_backup_holds_all_commits_also_those_still_in_the_log(path: Path, tmp_path: Path) -> None:
+def test_c35_a_backup_holds_all_commits_also_those_still_in_the_log(
+    path: Path, tmp_path: Path
+) -> None:
     copy = tmp_path / "copies" / "copy.db"
     copy.parent.mkdir()
     with tms.open(path, clock=Clock()) as memory:
@@ -114,7 +116,7 @@ def test_a_backup_is_one_state_while_another_process_writes(path: Path, tmp_path
         thread.join()
 
 
-def test_a_backup_that_is_killed_leaves_nothing_under_the_final_name(
+def test_c35_a_backup_that_is_killed_leaves_nothing_under_the_final_name(
     path: Path, tmp_path: Path
 ) -> None:
     with tms.open(path) as memory:
@@ -145,7 +147,9 @@ def test_a_backup_that_is_killed_leaves_nothing_under_the_final_name(
     assert killed
 
 
-def test_a_plain_copy_is_whole_once_the_last_handle_is_closed(path: Path, tmp_path: Path) -> None:
+def test_c35_a_plain_copy_is_whole_once_the_last_handle_is_closed(
+    path: Path, tmp_path: Path
+) -> None:
     with tms.open(path) as memory:
         memory.source("Late:1")
         head = memory.head
@@ -156,6 +160,36 @@ def test_a_plain_copy_is_whole_once_the_last_handle_is_closed(path: Path, tmp_pa
     with tms.open(tmp_path / "early.db") as copy:  # without the log: older, and sound
         assert copy.head is None or copy.head <= head
         assert copy.verify(revisions=None)
+
+
+_LEFT = """
+import os, sys, tms
+memory = tms.open(sys.argv[1])
+for i in range(50):
+    memory.source(f"Late:{i}")
+os._exit(0)  # the log stays, as after a crash
+"""
+
+
+def test_c35_a_file_moved_away_from_its_log_is_older_and_what_is_begun_anew_is_not_mixed_with_it(
+    path: Path, tmp_path: Path
+) -> None:
+    with tms.open(path) as memory:
+        before = memory.head
+    subprocess.run([sys.executable, "-c", _LEFT, str(path)], cwd=ROOT, check=True)
+    assert path.with_name("memory.db-wal").stat().st_size > 0
+    moved = tmp_path / "moved.db"
+    path.rename(moved)
+    with tms.open(moved) as older:
+        assert older.head == before
+        assert older.verify(revisions=None)
+    with tms.open(path) as fresh:  # beside the log that was left
+        assert fresh.head is None
+        fresh.source("New:1")
+        assert fresh.verify(revisions=None)
+    with tms.open(path) as again:
+        assert again.head.revision == 1
+        assert [item.ref for item in again.scan().items] == ["New:1"]
 
 
 def test_a_doctor_tells_how_a_file_fares(path: Path) -> None:

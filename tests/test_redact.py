@@ -231,3 +231,33 @@ def test_the_command_line_redacts(path: Path) -> None:
     assert json.loads(told(path, "show", "Feed:1", "--json"))["redacted"] is True
     assert "nothing changed" in told(path, "redact", "Feed:1")
     assert "redacted" in told(path, "history", "Feed:1")
+
+
+@pytest.mark.parametrize("code", ["SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_CORRUPT"])
+def test_a_disk_that_refuses_when_the_bytes_are_removed_is_told_and_the_rest_is_made_good_later(
+    path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    class Refusing(sqlite3.Connection):
+        def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+            if sql == "VACUUM":
+                error = sqlite3.OperationalError("the disk refused")
+                error.sqlite_errorcode = getattr(sqlite3, code)
+                raise error
+            return super().execute(sql, *values)
+
+    connect = sqlite3.connect
+    with tms.open(path) as memory:
+        memory.source("Secret:1", content={"text": "hidden-hidden"})
+        before = memory.head
+        monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Refusing, **k))
+        with pytest.raises(tms.TMSError, match="the disk refused") as caught:
+            memory.redact("Secret:1")
+        assert isinstance(caught.value, (tms.StoreFailed, tms.CorruptStore))
+        assert "It is redacted" in caught.value.hint
+        assert "Redact it again" in caught.value.hint
+        assert memory.head.revision == before.revision + 1
+        assert memory.get("Secret:1").redacted
+        monkeypatch.undo()
+        assert not memory.redact("Secret:1")
+        assert b"hidden-hidden" not in path.read_bytes()
+        assert memory.verify(revisions=None)

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from tms.content import parsed
-from tms.errors import InvalidArgument, InvalidContent
+from tms.errors import InvalidArgument, InvalidContent, quoted
 from tms.exporting import COMMIT, FIRST, REDACT
 from tms.interchange import BLOCK
 from tms.rows import AGAIN, Commit, Row, located, read
@@ -45,7 +45,7 @@ class Bundle:
     def __init__(self, lines: Iterable[str | bytes]) -> None:
         if isinstance(lines, (str, bytes, Mapping)) or not isinstance(lines, Iterable):
             raise InvalidArgument(
-                f"the lines are {lines!r:.80}.", hint="Give an open file, or memory.export()."
+                f"the lines are {quoted(lines)}.", hint="Give an open file, or memory.export()."
             )
         self.commits = self.rows = 0
         self.redacts = False
@@ -182,7 +182,7 @@ def _check_first(line: bytes) -> None:
 def _line(line: str | bytes) -> bytes:
     """Return a line as it is in a file, whatever it was read from."""
     if not isinstance(line, (str, bytes)):
-        raise InvalidArgument(f"a line is {line!r:.80}.", hint="Give lines of text.")
+        raise InvalidArgument(f"a line is {quoted(line)}.", hint="Give lines of text.")
     try:
         kept = line.encode() if isinstance(line, str) else line
         kept.decode()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Final, NamedTuple
 
-from tms.errors import InvalidArgument, InvalidWindow
+from tms.errors import InvalidArgument, InvalidWindow, quoted
 
 Clock = Callable[[], datetime]
 
@@ -33,7 +33,7 @@ def checked(clock: Clock | None) -> Clock:
     """
     if clock is not None and not callable(clock):
         raise InvalidArgument(
-            f"the clock is {clock!r}.", hint="Give a callable that returns an aware datetime."
+            f"the clock is {quoted(clock)}.", hint="Give a callable that returns an aware datetime."
         )
     return clock or system_clock
 
@@ -149,7 +149,7 @@ def instant(given: object) -> int:
     if isinstance(given, str):
         given = _parsed(given)
     if not isinstance(given, datetime):
-        raise InvalidWindow(f"not an instant: {given!r:.80}.", hint=_AWARE)
+        raise InvalidWindow(f"not an instant: {quoted(given)}.", hint=_AWARE)
     try:
         aware = given.tzinfo is not None and given.utcoffset() is not None
         at = (given - _EPOCH) // _MICROSECOND if aware else 0
@@ -217,7 +217,7 @@ def microseconds(given: datetime) -> int:
         InvalidWindow: it is no aware ``datetime``, or is outside the years 1 to 9999 in UTC.
     """
     if not isinstance(given, datetime):
-        raise InvalidWindow(f"not an instant: {given!r:.80}.", hint=_AWARE)
+        raise InvalidWindow(f"not an instant: {quoted(given)}.", hint=_AWARE)
     return instant(given)
 
 

@@ -1,10 +1,11 @@
 """What a node says: a JSON object in one canonical form; and the short texts around it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from tms.errors import InvalidContent, TMSError
+from tms import limits
+from tms.errors import InvalidContent, TMSError, quoted
 
 DEEPEST = 100
 """How many levels of objects and lists content may have. JSON readers, the one behind the models
@@ -16,8 +17,8 @@ def canonical(content: Mapping[str, Any] | None) -> str | None:
 
     Raises:
         InvalidContent: it is no JSON object: another type, a key that is no text, a value that
-            JSON does not have (NaN, infinity, bytes, a date), a lone surrogate, a ring, or more
-            than ``DEEPEST`` levels.
+            JSON does not have (NaN, infinity, bytes, a date), a lone surrogate, a ring, more than
+            ``DEEPEST`` levels, or more than ``limits.CONTENT`` bytes.
     """
     if content is None:
         return None
@@ -34,7 +35,7 @@ def canonical(content: Mapping[str, Any] | None) -> str | None:
             sort_keys=True,
             separators=(",", ":"),
         )
-        text.encode()
+        size = len(text.encode())
         _check_within(content)
     except RecursionError:
         raise _too_deep() from None
@@ -43,6 +44,11 @@ def canonical(content: Mapping[str, Any] | None) -> str | None:
             f"content that JSON cannot keep: {error}.",
             hint="Use text keys and text, numbers, true, false, null, lists and objects.",
         ) from None
+    if size > limits.CONTENT:
+        raise InvalidContent(
+            f"content of {size:,} bytes; it may have {limits.said(limits.CONTENT)}.",
+            hint="Keep large things in files, and their paths and hashes as content.",
+        )
     return text
 
 
@@ -57,7 +63,7 @@ def _check_within(content: Mapping[str, Any]) -> None:
         if isinstance(value, Mapping):
             for key in value:
                 if not isinstance(key, str):
-                    raise TypeError(f"the key {key!r} is no text")
+                    raise TypeError(f"the key {quoted(key)} is no text")
             value = value.values()
         inside.extend((depth + 1, part) for part in value)
 
@@ -110,18 +116,39 @@ def check_text(
     """Check that an optional text can be kept.
 
     Raises:
-        ``error``: it is neither None nor text, holds a lone surrogate, or is empty and may not be.
+        ``error``: it is neither None nor text, holds a lone surrogate, is longer than
+            ``limits.TEXT`` bytes, or is empty and may not be.
     """
     if text is None:
         return
     if not isinstance(text, str):
-        raise error(f"{name} is {text!r}, not text.", hint=f"Give {name} as text or not at all.")
+        raise error(
+            f"{name} is {quoted(text)}, not text.", hint=f"Give {name} as text or not at all."
+        )
     if not (text or empty):
         raise error(f"{name} is empty.", hint=f"Give {name} some text, or leave it out.")
     try:
-        text.encode()
+        size = len(text.encode())
     except UnicodeEncodeError as surrogate:
         raise error(
             f"a lone surrogate at position {surrogate.start} of {name} {text!r}.",
             hint="It is no Unicode text; decode the bytes it came from with their own encoding.",
         ) from None
+    if size > limits.TEXT:
+        raise error(
+            f"{name} has {size:,} bytes; it may have {limits.said(limits.TEXT)}.",
+            hint=f"Give {name} a shorter text, and keep the rest as content.",
+        )
+
+
+def together(name: str, given: str | None, parts: Collection[str], between: str) -> str | None:
+    """Return the text of a whole: the one it was given, or else those of its parts.
+
+    Raises:
+        InvalidContent: those are too long together.
+    """
+    if given is not None or not parts:
+        return given
+    joined = between.join(parts)
+    check_text(name, joined)
+    return joined

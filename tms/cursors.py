@@ -9,7 +9,8 @@ import hashlib
 import json
 from typing import Any, NamedTuple
 
-from tms.errors import InvalidArgument, InvalidCursor
+from tms.content import parsed
+from tms.errors import InvalidArgument, InvalidCursor, quoted
 from tms.refs import Anchor
 
 LARGEST_PAGE = 1000
@@ -66,7 +67,7 @@ def check_limit(limit: object) -> None:
     """
     whole = isinstance(limit, int) and not isinstance(limit, bool)
     if not whole or not 1 <= limit <= LARGEST_PAGE:  # type: ignore[operator] # it is an int
-        raise InvalidArgument(f"limit is {limit!r:.80}.", hint=f"Give 1 to {LARGEST_PAGE}.")
+        raise InvalidArgument(f"limit is {quoted(limit)}.", hint=f"Give 1 to {LARGEST_PAGE}.")
 
 
 def write(question: Question, anchor: Anchor | None, instant: int | None, last: Place) -> str:
@@ -86,7 +87,7 @@ def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)  # type: ignore[attr-defined]
         if raw[:8] != _seal(raw[8:]):
             raise ValueError
-        what, of, viewed, scope, anchor, instant, last = json.loads(raw[8:])
+        what, of, viewed, scope, anchor, instant, last = parsed(raw[8:].decode())
         asked = Question(what, of, viewed, scope, question.shape)
         if asked.what == question.what:
             whole = instant is None or _fits(instant, int)
@@ -94,7 +95,7 @@ def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]
                 raise ValueError
         anchor = Anchor(anchor)
     except (ValueError, TypeError, AttributeError):
-        raise InvalidCursor(f"not a cursor: {cursor!r:.200}.", hint=AGAIN) from None
+        raise InvalidCursor(f"not a cursor: {quoted(cursor)}.", hint=AGAIN) from None
     if asked.scope != question.scope:
         raise InvalidCursor("the cursor is of another scope.", hint=AGAIN)
     if asked[:2] != question[:2]:

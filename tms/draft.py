@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
+from tms.content import together
 from tms.errors import (
     ContentConflict,
     InvalidJustification,
@@ -29,8 +30,8 @@ class DraftMark(NamedTuple):
     contents: dict[int, tuple[int, str]]
     turning: TurningMark
     counts: dict[str, int]
-    reasons: list[str]
-    by: list[str]
+    reasons: dict[str, None]
+    by: dict[str, None]
 
 
 class Draft(Naming):
@@ -72,8 +73,8 @@ class Draft(Naming):
         self._counts = {"source": 0, "fact": 0, JUSTIFICATION: 0}
         self.settling = False
         self.believed = 0
-        self._reasons: list[str] = []
-        self._by: list[str] = []
+        self._reasons: dict[str, None] = {}
+        self._by: dict[str, None] = {}
 
     def _key(self) -> int:
         key = self._next_key
@@ -269,10 +270,10 @@ class Draft(Naming):
 
     def say(self, reason: str | None, by: str | None) -> None:
         """Note why a part of the commit was made, and by whom."""
-        if reason is not None and reason not in self._reasons:
-            self._reasons.append(reason)
-        if by is not None and by not in self._by:
-            self._by.append(by)
+        if reason is not None:
+            self._reasons.setdefault(reason)
+        if by is not None:
+            self._by.setdefault(by)
 
     # ------------------------------------------------------------ keeping
 
@@ -305,11 +306,17 @@ class Draft(Naming):
                 self._names, self._same = {}, {}
 
     def seal(self, op: str, reason: str | None, by: str | None) -> bool:
-        """Settle and close the commit; return False, with nothing written, if it is empty."""
+        """Settle and close the commit; return False, with nothing written, if it is empty.
+
+        Raises:
+            InvalidContent: what its parts gave as reasons, or names, is too long together.
+        """
         passed = self._turning.passed()
         added = self._contents or self._next_key > self.base.last_key + 1
         if not (added or self._redacted or self._turning or (self.settling and passed)):
             return False
+        reason = together("reason", reason, self._reasons, "; ")
+        by = together("by", by, self._by, ", ")
         self._rows.write()
         record = self._record
         record.add_contents(
@@ -318,12 +325,7 @@ class Draft(Naming):
         record.redact(self.revision, self._redacted)
         self._rows.settle(self._turning.write(self.revision, passed))
         self.believed = record.add_concerns(self.head, [one.target for one in passed])
-        record.add_commit(
-            self.head,
-            op,
-            reason if reason is not None or not self._reasons else "; ".join(self._reasons),
-            by if by is not None or not self._by else ", ".join(self._by),
-        )
+        record.add_commit(self.head, op, reason, by)
         return True
 
     # ------------------------------------------------------------ savepoints
@@ -337,8 +339,8 @@ class Draft(Naming):
             dict(self._contents),
             self._turning.mark(),
             dict(self._counts),
-            list(self._reasons),
-            list(self._by),
+            dict(self._reasons),
+            dict(self._by),
         )
 
     def restore(self, mark: DraftMark) -> None:
@@ -349,7 +351,7 @@ class Draft(Naming):
         self._contents = dict(mark.contents)
         self._turning.restore(mark.turning)
         self._counts = dict(mark.counts)
-        self._reasons, self._by = list(mark.reasons), list(mark.by)
+        self._reasons, self._by = dict(mark.reasons), dict(mark.by)
 
 
 def _short(text: str) -> str:

@@ -27,10 +27,37 @@
     └── Misuse                RuntimeError    a closed memory, an open batch asked for its report
 
 Each carries ``code`` (stable, kebab-case), ``hint`` (what to do next) and ``ids`` (what it is
-about). ``str(error)`` is the message and the hint in one sentence or two.
+about). ``str(error)`` is the message and the hint in one sentence or two; whatever they quote, each
+has at most ``LONGEST`` characters, while ``ids`` are whole.
 """
 
 from typing import ClassVar
+
+LONGEST = 1000
+"""How many characters a message or a hint may have: an id or a reason that it quotes may be
+megabytes."""
+
+_TAIL = 400
+_QUOTED = 100
+
+
+def shortened(text: str) -> str:
+    """Return a message that is not too long; its middle gives way."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - _TAIL - 1]}…{text[-_TAIL:]}"
+
+
+def quoted(value: object) -> str:
+    """Return what something looks like, in few words, whatever it is.
+
+    There are values without a ``repr``: an int of more than 4,300 digits is one.
+    """
+    try:
+        text = repr(value)
+    except Exception:
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}…"
 
 
 class TMSError(Exception):
@@ -46,9 +73,9 @@ class TMSError(Exception):
     code: ClassVar[str] = "error"
 
     def __init__(self, message: str, *, hint: str = "", ids: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = shortened(message)
+        super().__init__(self.message)
+        self.hint = shortened(hint)
         self.ids = ids
         self.row: int | None = None
 

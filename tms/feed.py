@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from tms import cursors, history
 from tms.content import check_text
-from tms.errors import CorruptStore, InvalidArgument
+from tms.errors import CorruptStore, InvalidArgument, quoted
 from tms.exchange import Exchange
 from tms.listening import Listener
 from tms.models import Report
@@ -75,7 +75,7 @@ class Feed(Exchange):
         Cost: none; each commit then costs its report, which grows with what it moved.
         """
         if not callable(callback):
-            raise InvalidArgument(f"the callback is {callback!r:.80}.", hint="Give a callable.")
+            raise InvalidArgument(f"the callback is {quoted(callback)}.", hint="Give a callable.")
         return self._writer.listeners.add(callback)
 
 

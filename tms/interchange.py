@@ -25,7 +25,7 @@ from tms.clock import Window, given, window
 from tms.collecting import uncollected
 from tms.content import canonical, check_text, parsed
 from tms.draft import Draft
-from tms.errors import InvalidContent, TMSError
+from tms.errors import InvalidContent, TMSError, quoted
 from tms.refs import Ref, refs_of
 from tms.statement import Statement, check_premises, statement
 
@@ -217,7 +217,7 @@ def additions(rows: Iterable[Any]) -> Iterator[Callable[[Draft], object]]:
         InvalidContent: a row is neither, or turns a switch.
     """
     if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
-        raise InvalidContent(f"not a list of interchange objects: {_short(rows)}.", hint=_FORMS)
+        raise InvalidContent(f"not a list of interchange objects: {quoted(rows)}.", hint=_FORMS)
     return map(_addition, rows)
 
 
@@ -228,7 +228,7 @@ def _addition(row: Any) -> Callable[[Draft], object]:
     parsed = _parsed(row)
     if isinstance(parsed, _Retract | _Unretract):
         raise InvalidContent(
-            f"this adds nothing: {_short(row)}.", hint="Give it as retract= or unretract=."
+            f"this adds nothing: {quoted(row)}.", hint="Give it as retract= or unretract=."
         )
     return parsed.step().add
 
@@ -244,7 +244,7 @@ def step(row: Mapping[str, Any]) -> Step:
 
 def _parsed(row: Mapping[str, Any]) -> _Addition:
     if not isinstance(row, Mapping):
-        raise InvalidContent(f"not an interchange object: {_short(row)}.", hint=_FORMS)
+        raise InvalidContent(f"not an interchange object: {quoted(row)}.", hint=_FORMS)
     for key, form in _ROWS.items():
         if key in row:
             try:
@@ -260,7 +260,7 @@ def _parsed(row: Mapping[str, Any]) -> _Addition:
             "a commit row inside one commit.",
             hint="A load is one commit; tms import takes files of several.",
         )
-    raise InvalidContent(f"not an interchange object: {_short(row)}.", hint=_FORMS)
+    raise InvalidContent(f"not an interchange object: {quoted(row)}.", hint=_FORMS)
 
 
 class Group(NamedTuple):
@@ -295,7 +295,7 @@ def commits(rows: Iterable[Mapping[str, Any]]) -> Iterator[Group]:
 def _commit(row: Mapping[str, Any]) -> _Commit:
     if set(row) != {"commit"} or not isinstance(row["commit"], Mapping):
         raise InvalidContent(
-            f"a commit row has one key and an object in it: {_short(row)}.",
+            f"a commit row has one key and an object in it: {quoted(row)}.",
             hint='For instance {"commit": {"reason": "nightly feed"}}.',
         )
     try:
@@ -325,16 +325,10 @@ def objects(lines: Iterable[str | bytes]) -> Iterator[Mapping[str, Any]]:
         except ValueError as error:
             raise InvalidContent(f"line {number} cannot be read: {error}.", hint=_FORMS) from None
         if not isinstance(row, dict):
-            raise InvalidContent(f"line {number} is no JSON object: {_short(row)}.", hint=_FORMS)
+            raise InvalidContent(f"line {number} is no JSON object: {quoted(row)}.", hint=_FORMS)
         yield row
 
 
-def _short(row: object) -> str:
-    text = repr(row)
-    return text if len(text) <= _SHORT else text[:_SHORT] + "…"
-
-
-_SHORT = 100
 _FORMS = (
     "Rows begin with source, fact, justification, axiom, retract, unretract or commit, "
     'for instance {"source": "Feed:1"}.'

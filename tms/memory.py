@@ -14,7 +14,7 @@ from tms.clock import (
     told,
 )
 from tms.content import check_text
-from tms.errors import InvalidArgument
+from tms.errors import InvalidArgument, quoted
 from tms.refs import Anchor
 from tms.store import open_file
 from tms.verbs import Verbs
@@ -73,9 +73,11 @@ def open(
     Cost: does not grow with the file.
     """
     if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout >= 0:
-        raise InvalidArgument(f"timeout is {timeout!r}.", hint="Give seconds, 0 or more.")
+        raise InvalidArgument(f"timeout is {quoted(timeout)}.", hint="Give seconds, 0 or more.")
     if synchronous not in ("normal", "full"):
-        raise InvalidArgument(f"synchronous is {synchronous!r}.", hint='Give "normal" or "full".')
+        raise InvalidArgument(
+            f"synchronous is {quoted(synchronous)}.", hint='Give "normal" or "full".'
+        )
     check_text("scope", scope, InvalidArgument)
     told_by = checked(clock)
     connection = open_file(

@@ -9,7 +9,7 @@ from tms.clock import moment
 from tms.cursors import LARGEST_PAGE, Place, Question, Walk
 from tms.models import Page, Report, Settled
 from tms.reading import Reader
-from tms.refs import Ref, ref_of
+from tms.refs import Anchor, Ref, ref_of
 from tms.store import Bound, Loss, Moves
 
 _DIED, _REVIVED, _SURVIVED, _SETTLED = range(4)
@@ -142,7 +142,7 @@ class Paged(Reader):
         cursors.check_limit(limit)
         with self._connection.snapshot():
             question = Question(
-                "report", str(anchor), self._viewed, self.scope, (int, int, int, int, int)
+                "report", Anchor(anchor), self._viewed, self.scope, (int, int, int, int, int)
             )
             walk = self._go_on(question, after)
             revision = history.revision_of(self._beliefs, anchor, walk.revision)

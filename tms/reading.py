@@ -13,6 +13,7 @@ from tms.errors import (
     Misuse,
     NoSuchJustification,
     NoSuchNode,
+    quoted,
 )
 from tms.models import Justification, Node, Page, Status
 from tms.refs import JUSTIFICATION, Anchor, Digest, Ref, ref_of
@@ -338,7 +339,7 @@ def check_kind(kind: str | None) -> None:
     if kind is None:
         return
     if not isinstance(kind, str) or not kind or ":" in kind:
-        raise InvalidRef(f"not a kind: {kind!r}.", hint="A kind is text without a colon.")
+        raise InvalidRef(f"not a kind: {quoted(kind)}.", hint="A kind is text without a colon.")
     Ref.of(kind, "-")
 
 
@@ -349,7 +350,7 @@ def check_limit(name: str, limit: object, least: int) -> None:
         InvalidArgument: it is not from ``least`` to a billion.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or not least <= limit <= _MOST:
-        raise InvalidArgument(f"{name} is {limit!r:.80}.", hint=f"Give {least} to {_MOST:,}.")
+        raise InvalidArgument(f"{name} is {quoted(limit)}.", hint=f"Give {least} to {_MOST:,}.")
 
 
 _MOST = 1_000_000_000

@@ -8,8 +8,8 @@ from typing import Any, Self
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from tms import clock
-from tms.errors import InvalidAnchor, InvalidDigest, InvalidRef
+from tms import clock, limits
+from tms.errors import InvalidAnchor, InvalidDigest, InvalidRef, quoted
 
 JUSTIFICATION = "justification"
 """The kind that justifications have in a ref; no node may have it."""
@@ -44,7 +44,8 @@ class Ref(_Text):
     Refs sort by (kind, id).
 
     Raises:
-        InvalidRef: no colon, an empty kind or id, or a lone surrogate.
+        InvalidRef: no colon, an empty kind or id, a lone surrogate, or either part too long
+            (``tms.limits``).
     """
 
     __slots__ = ()
@@ -54,7 +55,8 @@ class Ref(_Text):
             return text
         if not isinstance(text, str):
             raise InvalidRef(
-                f"not a ref: {text!r}.", hint="Give a Ref, a model that has one, or 'kind:id'."
+                f"not a ref: {quoted(text)}.",
+                hint="Give a Ref, a model that has one, or 'kind:id'.",
             )
         if not 0 < text.find(":") < len(text) - 1:
             raise InvalidRef(
@@ -62,6 +64,8 @@ class Ref(_Text):
             )
         if not text.isascii():
             _encodable(text)
+        if len(text) > _SURELY_SHORT:
+            _check_length(text)
         return str.__new__(cls, text)
 
     @classmethod
@@ -125,7 +129,7 @@ def ref_of(value: object) -> Ref:
     if isinstance(ref, Ref):
         return ref
     raise InvalidRef(
-        f"not a ref: {value!r}.", hint="Give a Ref, a model that has one, or 'kind:id'."
+        f"not a ref: {quoted(value)}.", hint="Give a Ref, a model that has one, or 'kind:id'."
     )
 
 
@@ -158,6 +162,18 @@ def _encodable(text: str) -> None:
         ) from None
 
 
+def _check_length(text: str) -> None:
+    kind, _, id = text.partition(":")
+    for name, part in (("kind", kind), ("id", id)):
+        if len(part.encode()) > limits.TEXT:
+            raise InvalidRef(
+                f"a ref whose {name} is longer than {limits.said(limits.TEXT)}: {text!r:.80}….",
+                hint="Name it by a hash of that, and keep the rest as content.",
+                ids=(text,),
+            )
+
+
+_SURELY_SHORT = limits.TEXT // 4
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _ANCHOR = re.compile(r"r1:([0-9]{16}):(.*)", re.DOTALL)
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -179,7 +195,7 @@ class Anchor(_Text):
         if isinstance(text, cls):
             return text
         if not isinstance(text, str):
-            raise InvalidAnchor(f"not an anchor: {text!r}.", hint=_WHERE)
+            raise InvalidAnchor(f"not an anchor: {quoted(text)}.", hint=_WHERE)
         match = _ANCHOR.fullmatch(text)
         if match and 1 <= int(match[1]) <= LAST_REVISION and clock.read(match[2]) is not None:
             return super().__new__(cls, text)

@@ -10,7 +10,7 @@ from tms.asking import Questions
 from tms.batch import Writer
 from tms.clock import MILLI, Clock
 from tms.content import check_text
-from tms.errors import InvalidArgument, Misuse
+from tms.errors import InvalidArgument, Misuse, quoted
 from tms.models import Verification
 from tms.refs import Digest
 from tms.store import Audit, Chain, Connection, be_strict, unfit, versions
@@ -53,7 +53,9 @@ class Upkeep(Questions):
         """
         counted = isinstance(revisions, int) and not isinstance(revisions, bool)
         if revisions is not None and (not counted or revisions < 1):
-            raise InvalidArgument(f"revisions is {revisions!r}.", hint="Give 1 or more, or None.")
+            raise InvalidArgument(
+                f"revisions is {quoted(revisions)}.", hint="Give 1 or more, or None."
+            )
         known = None if kept is None else Digest(kept)
         self._whole("verify")
         with self._connection.snapshot():
@@ -194,7 +196,7 @@ class Upkeep(Questions):
         Cost: one small transaction.
         """
         if not isinstance(required, bool):
-            raise InvalidArgument(f"required is {required!r:.80}.", hint="Give True or False.")
+            raise InvalidArgument(f"required is {quoted(required)}.", hint="Give True or False.")
         self._whole("require_scope")
         self._write(lambda: be_strict(self._connection, strict=required))
 
@@ -248,5 +250,5 @@ def new_path(path: object) -> str:
     name = os.fsdecode(path) if isinstance(path, (str, os.PathLike)) else ""
     reason = unfit(name)
     if reason is not None:
-        raise InvalidArgument(f"{path!r:.300} is {reason}.", hint="Give the path of a file.")
+        raise InvalidArgument(f"{quoted(path)} is {reason}.", hint="Give the path of a file.")
     return name

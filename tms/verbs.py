@@ -8,7 +8,7 @@ from tms import history
 from tms.batch import Batch
 from tms.clock import KEPT, Kept, Window, given, revised, window
 from tms.content import canonical
-from tms.errors import InvalidArgument, InvalidContent
+from tms.errors import InvalidArgument, InvalidContent, quoted
 from tms.feed import Feed
 from tms.interchange import PROGRESS, blocks
 from tms.models import Loaded, Node, Report
@@ -250,8 +250,9 @@ class Verbs(Feed):
             NoSuchNode: the ref names nothing.
             InvalidRef: it names a justification.
             Misuse: a batch is open; this is a commit of its own.
-            Busy: others held the file for longer than the wait. If it was redacted by then, the
-                message says so, and to redact again removes what is left of the bytes.
+            Busy, StoreFailed: others held the file for longer than the wait, or the disk refused.
+                If it was redacted by then, the hint says so, and to redact again removes what is
+                left of the bytes.
 
         Cost: grows with the file, which is written anew.
         """
@@ -314,10 +315,10 @@ class Verbs(Feed):
         """
         if isinstance(rows, (str, bytes, Mapping)) or not isinstance(rows, Iterable):
             raise InvalidArgument(
-                f"rows are {rows!r:.80}.", hint="Give an iterable of interchange objects."
+                f"rows are {quoted(rows)}.", hint="Give an iterable of interchange objects."
             )
         if progress is not None and not callable(progress):
-            raise InvalidArgument(f"progress is {progress!r}.", hint="Give a callable.")
+            raise InvalidArgument(f"progress is {quoted(progress)}.", hint="Give a callable.")
         batch = self._writer.batch("load", reason, by)
         with batch:
             draft = batch.draft

@@ -7,7 +7,6 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
@@ -16,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import tms
-from tms import interchange
+from tms import interchange, limits
 from tms.content import parsed
 
 Row = Mapping[str, Any]
@@ -54,9 +53,18 @@ def _stdin() -> BinaryIO:
 
 def _read_stdin() -> bytes:
     try:
-        return _stdin().read()
+        read = _stdin().read(limits.LINE + 1)
     except OSError as error:
         raise _unreadable(_STDIN, error) from None
+    if len(read) > limits.LINE:
+        raise _too_long("the content on standard input")
+    return read
+
+
+def _too_long(what: str) -> tms.InvalidContent:
+    return tms.InvalidContent(
+        f"{what} is longer than {limits.said(limits.LINE)}.", hint="Nothing of it was kept."
+    )
 
 
 class Lines:
@@ -73,12 +81,13 @@ class Lines:
 
     def __iter__(self) -> Iterator[bytes]:
         try:
-            first = self._file.readline()
-            rest: Iterable[bytes] = chain([first], self._file) if first else ()
-            if first.startswith(_GZIP):
-                rest = gzip.GzipFile(fileobj=cast(BinaryIO, _Joined(first, self._file)))
-            for line in rest:
+            start = self._file.readline(len(_GZIP))
+            joined = cast(BinaryIO, _Joined(start, self._file))
+            file = gzip.GzipFile(fileobj=joined) if start == _GZIP else joined
+            while line := file.readline(limits.LINE + 1):
                 self.number += 1
+                if len(line) > limits.LINE:
+                    raise _too_long(f"line {self.number}")
                 yield line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise tms.InvalidArgument(
@@ -113,6 +122,10 @@ class _Joined:
     def read(self, size: int) -> bytes:
         part, self._start = self._start[:size], self._start[size:]
         return part or self._rest.read(size)
+
+    def readline(self, size: int) -> bytes:
+        start, self._start = self._start, b""
+        return start if start.endswith(b"\n") else start + self._rest.readline(size - len(start))
 
 
 @contextmanager

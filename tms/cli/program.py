@@ -20,6 +20,7 @@ from click.core import ParameterSource
 from click.exceptions import Exit
 
 import tms
+from tms.errors import shortened
 from tms.render import line
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -93,7 +94,8 @@ class Program(click.Group):
             _complain(error.code, error.message, _hint(error), error.ids, with_json=with_json)
             status = exit_status(error)
         except click.ClickException as error:
-            _complain("usage", error.format_message(), _usage_hint(error), (), with_json=with_json)
+            message = shortened(error.format_message())
+            _complain("usage", message, _usage_hint(error), (), with_json=with_json)
             status = USAGE
         except click.Abort:
             message = "interrupted; nothing of an unfinished commit was kept."

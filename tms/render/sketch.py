@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tms.content import line
-from tms.errors import InvalidArgument
+from tms.errors import InvalidArgument, quoted
 from tms.refs import JUSTIFICATION, is_digest
 
 MOST = 2000
@@ -176,7 +176,7 @@ class Sketch:
             InvalidArgument: the limit is out of range.
         """
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise InvalidArgument(f"most is {most!r}.", hint="Give 1 or more.")
+            raise InvalidArgument(f"most is {quoted(most)}.", hint="Give 1 or more.")
         for id in [id for start, end, _ in self._edges for id in (start, end)]:
             if id not in self._spots:
                 self.spot(id)

@@ -72,7 +72,9 @@ def open_file(
         Busy, StoreFailed: what SQLite met.
     """
     if not isinstance(path, (str, bytes, os.PathLike)):
-        raise errors.InvalidArgument(f"the path is {path!r}.", hint="Give the path of a file.")
+        raise errors.InvalidArgument(
+            f"the path is {errors.quoted(path)}.", hint="Give the path of a file."
+        )
     name = os.fsdecode(path)
     real, fresh = ("", True) if name == MEMORY else places.find(name)
     if fresh and (read_only or not create):

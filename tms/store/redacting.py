@@ -33,28 +33,37 @@ def scrub(connection: Connection) -> None:
 
     Raises:
         Busy: somebody read or wrote for longer than the busy timeout.
+        StoreFailed, CorruptStore: what else SQLite met. What was redacted is so, each says.
 
     Cost: grows with the file.
     """
-    with connection.translated():
-        if not connection.file:
-            connection.sql.execute("VACUUM")
-            return
-        (timeout,) = connection.sql.execute("PRAGMA busy_timeout").fetchone()
-        # A connection of its own: with ours VACUUM would hold the whole file in memory.
-        uri = f"file:{quote(connection.file)}?mode=rw"
-        other = sqlite3.connect(uri, uri=True, timeout=timeout / 1000, isolation_level=None)
-        with closing(other) as sql:
-            try:
-                sql.execute("VACUUM")
-                (busy, *_) = sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                    raise
-                busy = True
-    if busy:
+    try:
+        with connection.translated():
+            _write_anew(connection)
+    except errors.Busy:
         raise errors.Busy(
             f"{connection.path} was used by others for longer than the wait.",
-            hint="It is redacted, but bytes of it are left. Redact it again to remove them.",
+            hint=_LEFT,
             ids=(connection.path,),
-        )
+        ) from None
+    except errors.TMSError as error:
+        error.hint = _LEFT
+        raise
+
+
+def _write_anew(connection: Connection) -> None:
+    if not connection.file:
+        connection.sql.execute("VACUUM")
+        return
+    (timeout,) = connection.sql.execute("PRAGMA busy_timeout").fetchone()
+    # A connection of its own: with ours VACUUM would hold the whole file in memory.
+    uri = f"file:{quote(connection.file)}?mode=rw"
+    other = sqlite3.connect(uri, uri=True, timeout=timeout / 1000, isolation_level=None)
+    with closing(other) as sql:
+        sql.execute("VACUUM")
+        (busy, *_) = sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise errors.Busy("the log could not be emptied.")
+
+
+_LEFT = "It is redacted, but bytes of it are left. Redact it again to remove them."
