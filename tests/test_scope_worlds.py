@@ -3,14 +3,15 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scoping import ASKED, OWNERS, Neighbours
+from scoping import ASKED, LETTERS, OWNERS, Neighbours
 
 import tms
 
 
 @given(seed=st.integers(0, 2**32))
+@settings(max_examples=max(8, settings.default.max_examples // 6))
 def test_a_scope_sees_what_it_would_see_alone(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
@@ -22,6 +23,39 @@ def test_a_scope_sees_what_it_would_see_alone(
         for owner in OWNERS:
             assert neighbours.judge(owner, past=random.randrange(1000)) > 100
         assert neighbours.memories[""].verify(revisions=None)
+    finally:
+        neighbours.close()
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=max(8, settings.default.max_examples // 6))
+def test_each_scope_exports_what_it_owns(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    random = Random(seed)
+    folder = tmp_path_factory.mktemp("bundles")
+    neighbours = Neighbours(folder, random)
+    try:
+        for _ in range(20):
+            neighbours.step()
+        bundles = {owner: list(neighbours.memories[owner].export()) for owner in OWNERS}
+        for owner, lines in bundles.items():
+            for other in {"alice", "bob"} - {owner}:
+                assert not [line for line in lines if f"secret of {LETTERS[other]}" in line]
+                assert not [line for line in lines if f"S:{LETTERS[other]}" in line]
+            assert not neighbours.memories[owner].import_(lines)
+        with tms.open(folder / "shared.db", clock=neighbours.clock) as memory:
+            assert memory.import_(bundles[""]).commits == len(bundles[""]) - sum(
+                not line.startswith('{"commit":') for line in bundles[""]
+            )
+            assert list(memory.export()) == bundles[""]
+        for owner in ("alice", "bob"):
+            with tms.open(folder / "shared.db", scope=owner, clock=neighbours.clock) as memory:
+                memory.import_(bundles[owner])
+                assert list(memory.holding()) == list(neighbours.memories[owner].holding())
+                assert not memory.import_(bundles[owner])
+        with tms.open(folder / "shared.db") as memory:
+            assert memory.verify(revisions=None)
     finally:
         neighbours.close()
 

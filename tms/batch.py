@@ -184,6 +184,7 @@ class Writer:
                 self._audit.mend()
                 series = Series(self._record, self._network, now)
                 self._record.check_end(series.base)
+                self._record.claim_scope(series.base.revision + 1)
                 yield series
             if series.made:
                 self.connection.commit()

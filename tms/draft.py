@@ -92,7 +92,7 @@ class Draft(Naming):
             InvalidRef: its kind is reserved.
             ContentConflict: it is of the other role, or has other content or another window.
         """
-        found = self._own(ref)
+        found = self.own(ref)
         if found is None:
             key = self._add_node(ref, role, window or ALWAYS).key
             if content is not None:
@@ -161,7 +161,7 @@ class Draft(Naming):
             InvalidWindow: nothing lies between the bounds.
             ReadOnly: it is shared, and another scope is written to.
         """
-        found = self._to_write(ref)
+        found = self.to_write(ref)
         if found.role == JUSTIFICATION:
             raise InvalidRef(
                 f"{ref} has nothing to revise.",
@@ -186,7 +186,7 @@ class Draft(Naming):
             InvalidRef: it names a justification.
             ReadOnly: it is shared, and another scope is written to.
         """
-        found = self._to_write(ref)
+        found = self.to_write(ref)
         if found.role == JUSTIFICATION:
             raise InvalidRef(
                 f"{ref} has no content.", hint="Redact the sources and facts it is of.", ids=(ref,)
@@ -233,7 +233,7 @@ class Draft(Naming):
         return ref
 
     def _conclusion(self, ref: Ref) -> Named | None:
-        found = self._own(ref)
+        found = self.own(ref)
         if found is not None and found.role != "fact":
             raise InvalidJustification(
                 f"{ref} is a source and supports by itself.",
@@ -250,7 +250,7 @@ class Draft(Naming):
             found = self._record.same_justification(said.digest)
             known = found and Ref.kept(JUSTIFICATION, self._record.identity(found.key)[1])
             self._same[said.digest] = known
-        if said.name is not None and said.ref != known and self._own(said.ref) is not None:
+        if said.name is not None and said.ref != known and self.own(said.ref) is not None:
             raise ContentConflict(
                 f"{said.ref} says something else already.",
                 hint="The same id is the same premises, conclusions, rule, window; give another.",
@@ -265,7 +265,7 @@ class Draft(Naming):
             NoSuchNode, NoSuchJustification: one of the refs names nothing.
             ReadOnly: one is shared, and another scope is written to.
         """
-        for named in [self._to_write(ref) for ref in refs]:
+        for named in [self.to_write(ref) for ref in refs]:
             self._turning.turn(named, on=on)
 
     def say(self, reason: str | None, by: str | None) -> None:

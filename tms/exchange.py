@@ -19,8 +19,10 @@ class Exchange(Upkeep):
 
         All commits are in it, with their times, reasons and names: sources, facts,
         justifications, contents, windows, switches and redactions, but for contents that were
-        redacted. Positions of subscriptions are not. The same record is always the same text. It
-        is the record at this call: commits made while it is read are left out, by whomever.
+        redacted. Positions of subscriptions are not, nor what other scopes own: of a scope it is
+        what it wrote itself, and shared things that this rests on are only named. The same record
+        is always the same text. It is the record at this call: commits made while it is read are
+        left out, by whomever.
 
         Returns:
             The lines, each with its end, to be written to a file, or given to ``import_``.

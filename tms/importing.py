@@ -13,8 +13,19 @@ from tms.content import parsed
 from tms.draft import Draft
 from tms.errors import InvalidContent
 from tms.merging import Merge, Tally
-from tms.rows import Commit, Declared, Justified, Redacted, Revised, Row, Turned, foresee, located
-from tms.store import Chronicle, Connection
+from tms.rows import (
+    Commit,
+    Declared,
+    Justified,
+    Redacted,
+    Revised,
+    Row,
+    Turned,
+    foresee,
+    located,
+    read,
+)
+from tms.store import Beliefs, Chronicle, Connection, Head
 
 _EDITED = "Somebody edited it, or another version of tms made it; export it again."
 
@@ -43,39 +54,40 @@ def take_in(writer: Writer, bundle: Bundle) -> tuple[Imported, bool]:
     """
     connection = writer.connection
     with writer.series() as series, uncollected():
-        found = _compare(connection, series.base.revision, bundle)
+        found = _compare(connection, series.base, bundle)
         if found.relation is _Relation.AHEAD:
             tally = _Replay(connection, series, bundle).take(found)
         elif found.relation is _Relation.APART:
             tally = _merge(connection, series, bundle)
         else:
             tally = _known(connection, series, bundle)
-    imported = Imported(
-        changed=bool(series.made),
-        before=history.anchor_of(series.base),
-        after=history.anchor_of(series.head),
-        commits=len(series.made),
-        rows=bundle.rows,
-        known=tally.known,
-        sources=tally.sources,
-        facts=tally.facts,
-        justifications=tally.justifications,
-        switched=tally.switched,
-        retracted=tuple(tally.retracted),
-    )
+        beliefs = Beliefs(connection)
+        imported = Imported(
+            changed=bool(series.made),
+            before=history.anchor(beliefs, series.base.revision),
+            after=history.anchor(beliefs, series.head.revision),
+            commits=len(series.made),
+            rows=bundle.rows,
+            known=tally.known,
+            sources=tally.sources,
+            facts=tally.facts,
+            justifications=tally.justifications,
+            switched=tally.switched,
+            retracted=tuple(tally.retracted),
+        )
     return imported, tally.redacted
 
 
-def _compare(connection: Connection, head: int, bundle: Bundle) -> _Compared:
+def _compare(connection: Connection, base: Head, bundle: Bundle) -> _Compared:
     same = 0
     place = bundle.start
-    if connection.baseline:  # a pruned file no longer knows its first commits
+    if Beliefs(connection).baseline:  # a pruned file no longer knows its first commits
         return _Compared(_Relation.APART, same, place)
-    ours = exporting.rows(connection, 0, head)
+    ours = exporting.rows(connection, 0, base.revision)
     for place, theirs in bundle.lines(bundle.start):
         mine = next(ours, None)
         if mine is None:
-            goes_on = theirs.startswith(exporting.COMMIT)
+            goes_on = theirs.startswith(exporting.COMMIT) and _follows(base, theirs)
             return _Compared(_Relation.AHEAD if goes_on else _Relation.APART, same, place)
         if mine != theirs and not _same_but_redacted(mine, theirs):
             return _Compared(_Relation.APART, same, place)
@@ -83,6 +95,12 @@ def _compare(connection: Connection, head: int, bundle: Bundle) -> _Compared:
     mine = next(ours, None)
     ends = mine is None or mine.startswith(exporting.COMMIT)
     return _Compared(_Relation.KNOWN if ends else _Relation.APART, same, place)
+
+
+def _follows(base: Head, row: str) -> bool:
+    """Return whether a commit can be made with its own time: another scope may have gone on."""
+    commit = read(0, row)
+    return isinstance(commit, Commit) and commit.at >= base.instant
 
 
 _REDACTED = '"redacted":true'
@@ -101,8 +119,9 @@ def _same_but_redacted(mine: str, theirs: str) -> bool:
 
 def _known(connection: Connection, series: Series, bundle: Bundle) -> Tally:
     story = Chronicle(connection, 0, series.base.revision)
-    last_key = story.last_key(bundle.commits)
-    off = story.retracted_since(bundle.commits)
+    last = story.nth(bundle.commits)
+    last_key = story.last_key(last)
+    off = story.retracted_since(last)
     retracted = [ref for key, ref in off.items() if key <= last_key]
     return Tally(known=bundle.rows, retracted=sorted(retracted))
 

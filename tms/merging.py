@@ -146,7 +146,7 @@ class Merge:
                     case Justified():
                         self._justify(row)
                     case Revised():
-                        self._revise(row, self._draft.named(row.ref))
+                        self._revise(row, self._draft.to_write(row.ref))
                     case Turned():
                         self._turn(row, commit)
                     case Redacted():
@@ -163,7 +163,7 @@ class Merge:
     # ------------------------------------------------------------ what has a key
 
     def _declare(self, row: Declared) -> None:
-        draft, named = self._draft, self._draft.find(row.ref)
+        draft, named = self._draft, self._draft.own(row.ref)
         if named is None or not self._is_known(named):
             self._news += 1
             draft.declare(row.ref, row.role, row.content, row.window)
@@ -256,9 +256,9 @@ class Merge:
     def _switch_off(self, refs: list[Ref]) -> None:
         draft = self._draft
         draft.foresee(refs, ())
-        here = self._chronicle.last_turns([draft.named(ref).key for ref in refs])
+        here = self._chronicle.last_turns([draft.to_write(ref).key for ref in refs])
         for ref in refs:
-            turn, turned = self._turns[ref], here.get(draft.named(ref).key)
+            turn, turned = self._turns[ref], here.get(draft.to_write(ref).key)
             if turned is None or turned < turn.commit.at:
                 draft.turn([ref], on=False)
                 draft.say(turn.commit.reason, turn.commit.by)

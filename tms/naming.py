@@ -49,12 +49,12 @@ class Naming:
         self._names[ref] = named
         return named
 
-    def _own(self, ref: Ref) -> Named | None:
+    def own(self, ref: Ref) -> Named | None:
         """Return what a ref names in the scope that is written to."""
         found = self.find(ref)
         return found if found is not None and found.scope == self._record.own else None
 
-    def _to_write(self, ref: Ref) -> Named:
+    def to_write(self, ref: Ref) -> Named:
         """Return what a ref names, to change it.
 
         Raises:

@@ -15,9 +15,46 @@ PAGE = 1000
 # what is concluded by an older key was declared by that, and needs no row of its own.
 _IMPLIED = "EXISTS (SELECT 1 FROM derive AS d WHERE d.node = n.node AND d.justification < n.node)"
 
-_COMMITS = """
-SELECT revision, 1000 * at + micro, op, reason, "by", last_key FROM commits
-WHERE revision > :after AND revision <= :upto ORDER BY revision LIMIT :limit
+_OWNER = (
+    "ifnull((SELECT scope FROM node WHERE node = {0}),"
+    " (SELECT scope FROM justification WHERE justification = {0}))"
+)
+
+_PASSED = f"""
+EXISTS (
+    SELECT 1 FROM validity AS v INDEXED BY validity_by_{{index}}
+    WHERE v.{{bound}} > (SELECT 1000 * at + micro FROM commits WHERE revision = c.revision - 1)
+        AND v.{{bound}} <= 1000 * c.at + c.micro
+        AND v.revision = (
+            SELECT max(revision) FROM validity AS u
+            WHERE u.target = v.target AND u.revision < c.revision
+        )
+        AND {_OWNER.format("v.target")} = :own
+)
+"""
+
+# What only settled what others own says nothing of the own scope.
+_OWN = f"""
+c.scope = :own AND (
+    (SELECT max(scope) = 0 FROM scope)
+    OR c.last_key > ifnull((SELECT last_key FROM commits WHERE revision = c.revision - 1), 0)
+    OR EXISTS (SELECT 1 FROM content INDEXED BY content_by_revision WHERE revision = c.revision)
+    OR EXISTS (SELECT 1 FROM switch INDEXED BY switch_by_revision WHERE revision = c.revision)
+    OR EXISTS (SELECT 1 FROM validity INDEXED BY validity_by_revision WHERE revision = c.revision)
+    OR EXISTS (SELECT 1 FROM redaction INDEXED BY redaction_by_revision WHERE revision = c.revision)
+    OR {_PASSED.format(index="start", bound="valid_from")}
+    OR {_PASSED.format(index="end", bound="valid_to")}
+)
+"""
+
+_COMMITS = f"""
+SELECT c.revision, 1000 * c.at + c.micro, c.op, c.reason, c."by", c.last_key FROM commits AS c
+WHERE c.revision > :after AND c.revision <= :upto AND {_OWN} ORDER BY c.revision LIMIT :limit
+"""
+
+_NTH = f"""
+SELECT c.revision FROM commits AS c WHERE c.revision <= :upto AND {_OWN}
+ORDER BY c.revision LIMIT 1 OFFSET :before
 """
 
 _NODES = f"""
@@ -26,7 +63,7 @@ SELECT n.node, n.kind || ':' || n.id, n.role, c.version IS NOT NULL, c.content,
 FROM node AS n
 LEFT JOIN content AS c ON c.node = n.node AND c.version = 1 AND c.revision = n.revision
 LEFT JOIN validity AS v ON v.target = n.node AND v.revision = n.revision
-WHERE n.node > :low AND n.node <= :high AND NOT {_IMPLIED}
+WHERE n.node > :low AND n.node <= :high AND +n.scope = :own AND NOT {_IMPLIED}
 ORDER BY n.node
 """
 
@@ -34,7 +71,7 @@ _JUSTIFICATIONS = """
 SELECT j.justification, j.name, j.rule, v.valid_from, v.valid_to
 FROM justification AS j
 LEFT JOIN validity AS v ON v.target = j.justification AND v.revision = j.revision
-WHERE j.justification > :low AND j.justification <= :high
+WHERE j.justification > :low AND j.justification <= :high AND +j.scope = :own
 ORDER BY j.justification
 """
 
@@ -42,13 +79,14 @@ _ENDS = """
 SELECT e.justification, n.kind || ':' || n.id
 FROM {} AS e CROSS JOIN node AS n ON n.node = e.node
 WHERE e.justification > :low AND e.justification <= :high
+    AND (SELECT scope FROM justification AS j WHERE j.justification = e.justification) = :own
 ORDER BY e.justification, e.node
 """
 
 _CONTENTS = f"""
 SELECT c.revision, c.node, n.kind || ':' || n.id, c.version, c.content
 FROM content AS c INDEXED BY content_by_revision CROSS JOIN node AS n ON n.node = c.node
-WHERE (c.revision, c.node) > (:revision, :key) AND c.revision <= :upto
+WHERE (c.revision, c.node) > (:revision, :key) AND c.revision <= :upto AND +n.scope = :own
     AND (n.revision < c.revision OR c.version > 1 OR {_IMPLIED})
 ORDER BY c.revision, c.node LIMIT :limit
 """
@@ -56,7 +94,7 @@ ORDER BY c.revision, c.node LIMIT :limit
 _WINDOWS = f"""
 SELECT v.revision, v.target, n.kind || ':' || n.id, v.valid_from, v.valid_to
 FROM validity AS v INDEXED BY validity_by_revision CROSS JOIN node AS n ON n.node = v.target
-WHERE (v.revision, v.target) > (:revision, :key) AND v.revision <= :upto
+WHERE (v.revision, v.target) > (:revision, :key) AND v.revision <= :upto AND +n.scope = :own
     AND (n.revision < v.revision
         OR (coalesce(v.valid_from, v.valid_to) IS NOT NULL AND {_IMPLIED}))
 ORDER BY v.revision, v.target LIMIT :limit
@@ -65,7 +103,7 @@ ORDER BY v.revision, v.target LIMIT :limit
 _REDACTIONS = """
 SELECT r.revision, r.node, n.kind || ':' || n.id
 FROM redaction AS r INDEXED BY redaction_by_revision CROSS JOIN node AS n ON n.node = r.node
-WHERE (r.revision, r.node) > (:revision, :key) AND r.revision <= :upto
+WHERE (r.revision, r.node) > (:revision, :key) AND r.revision <= :upto AND +n.scope = :own
 ORDER BY r.revision, r.node LIMIT :limit
 """
 
@@ -75,6 +113,7 @@ FROM switch AS s INDEXED BY switch_by_revision
 LEFT JOIN node AS n ON n.node = s.target
 LEFT JOIN justification AS j ON j.justification = s.target
 WHERE (s.revision, s.target) > (:revision, :key) AND s.revision <= :upto
+    AND ifnull(n.scope, j.scope) = :own
 ORDER BY s.revision, s.target LIMIT :limit
 """
 
@@ -83,7 +122,7 @@ SELECT DISTINCT s.target, ifnull(n.kind || ':' || n.id, 'justification:' || {IDE
 FROM switch AS s INDEXED BY switch_by_revision
 LEFT JOIN node AS n ON n.node = s.target
 LEFT JOIN justification AS j ON j.justification = s.target
-WHERE s.revision > :at AND s.revision <= :upto
+WHERE s.revision > :at AND s.revision <= :upto AND ifnull(n.scope, j.scope) = :own
     AND {is_on("s.target", ":at")} = 1 AND {is_on("s.target", ":upto")} = 0
 """
 
@@ -171,7 +210,7 @@ Later = Versioned | Rewindowed
 
 
 class Chronicle:
-    """What the commits said after a revision up to another; each method yields in that order.
+    """What the commits of the own scope said after a revision up to another, in that order.
 
     No statement and no transaction stays open between two pages. What is read was committed and
     stays as it is, but for contents: those may be redacted meanwhile.
@@ -194,6 +233,11 @@ class Chronicle:
             for row in rows:
                 yield Made(*row)
             after = rows[-1][0]
+
+    def nth(self, place: int) -> int:
+        """Return the revision of the first, second, … commit; 0 before the first. Grows with it."""
+        rows = self._read(_NTH, upto=self._upto, before=place - 1) if place else []
+        return int(rows[0][0]) if rows else 0
 
     def additions(self) -> Iterator[Addition]:
         """Yield what has a key, but for the facts that a justification declared itself."""
@@ -252,7 +296,11 @@ class Chronicle:
 
     def redacted_since(self) -> bool:
         """Return whether a content was redacted after the last of these commits."""
-        statement = "SELECT 1 FROM redaction WHERE revision > :upto LIMIT 1"
+        statement = (
+            "SELECT 1 FROM redaction AS r INDEXED BY redaction_by_revision"
+            " CROSS JOIN node AS n ON n.node = r.node"
+            " WHERE r.revision > :upto AND n.scope = :own LIMIT 1"
+        )
         return bool(self._read(statement, upto=self._upto))
 
     def retracted_since(self, revision: int) -> dict[int, Ref]:
@@ -278,7 +326,8 @@ class Chronicle:
 
     def _read(self, statement: str, **values: int | str) -> list[Any]:
         with self._connection.snapshot():
-            return list(self._connection.sql.execute(statement, values).fetchall())
+            own = {"own": self._connection.own}
+            return list(self._connection.sql.execute(statement, own | values).fetchall())
 
 
 _PAST = (1 << 63) - 1
