@@ -184,7 +184,7 @@ CREATE TABLE pruned (
     windows INTEGER NOT NULL,
     transitions INTEGER NOT NULL,
     digest BLOB NOT NULL         -- over lines, as for a commit: all rows kept of commits up to the
-        CHECK (length(digest) = 32) -- baseline, but ordered by revision first where they have one;
+        CHECK (length(digest) = 32) -- baseline, but all save contents by revision first, if they have one;
                                  -- their rows in commits, with digests; those of earlier prunings,
                                  -- with digests; and this row without
 ) STRICT;

@@ -27,8 +27,8 @@ INSERT INTO transition (revision, node, change) SELECT ?, node, 0 FROM resting
 """One recursive walk over the support rows, one INSERT … SELECT of the transition rows."""
 
 COMMIT = (
-    "INSERT INTO commits (revision, at, op, last_key, believed, micro, digest)"
-    " SELECT revision + 1, at, 'retract', last_key, believed, micro, digest"
+    "INSERT INTO commits (revision, at, op, last_key, believed, micro, scope, digest)"
+    " SELECT revision + 1, at, 'retract', last_key, believed, micro, scope, digest"
     " FROM commits ORDER BY revision DESC LIMIT 1"
 )
 
@@ -92,6 +92,7 @@ TABLES = (
     "derive",
     "transition",
     "cache_label",
+    "concern",
     "commits",
 )
 """The tables that a load fills, in an order that keeps the foreign keys."""
@@ -131,7 +132,7 @@ def commits(path: Path, count: int) -> float:
         execute = sql.execute
         execute("INSERT INTO node VALUES (1, 0, 'Run', '0', 'source', 1)")
         execute("INSERT INTO transition VALUES (1, 1, 1, NULL)")
-        execute("INSERT INTO commits VALUES (1, 0, 'source', NULL, NULL, 1, 0, 0, zeroblob(32))")
+        execute("INSERT INTO commits VALUES (1, 0, 'source', NULL, NULL, 1, 0, 0, 0, zeroblob(32))")
         started = time.perf_counter()
         for i in range(count):
             revision, fact, j = i + 2, 2 * i + 3, 2 * i + 2
@@ -147,9 +148,11 @@ def commits(path: Path, count: int) -> float:
             execute("INSERT INTO derive VALUES (?, ?)", (j, fact))
             execute("INSERT INTO cache_label VALUES (?, 1, ?)", (fact, j))
             execute("INSERT INTO transition VALUES (?, ?, 1, ?)", (revision, fact, j))
+            execute("INSERT INTO concern VALUES (0, ?, ?)", (revision, i + 1))
             execute(
-                "INSERT INTO commits VALUES (?, 0, 'justify', NULL, NULL, ?, ?, 0, zeroblob(32))",
-                (revision, fact, revision),
+                "INSERT INTO commits"
+                " VALUES (?, 0, 'justify', NULL, NULL, ?, ?, 0, 0, zeroblob(32))",
+                (revision, fact, i + 1),
             )
             execute("COMMIT")
         return time.perf_counter() - started

@@ -24,7 +24,7 @@ SPANS = {
     "content": (
         "node, version, revision, CAST(content AS BLOB), mark",
         ":low < revision AND revision <= :high",
-        "revision, node, version",
+        "node, version",
     ),
     "justification": (
         "justification, scope, name, digest, rule, revision",

@@ -7,6 +7,7 @@ rows are read from the file, by the writer before it closes a commit and by ``ve
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from tms.store.connection import Connection
@@ -31,7 +32,22 @@ class Part(NamedTuple):
 _LATER = "revision > :before AND revision <= :revision"
 _FIRST = "revision > iif(:before, :before, -1) AND revision <= :revision"  # the shared one has 0
 _FIRST_KEY = "ifnull((SELECT last_key FROM commits WHERE revision = :before), 0)"
-_SEAL = "lower(hex(CASE WHEN content IS NULL THEN mark ELSE seal(CAST(content AS BLOB), mark) END))"
+_CONTENT = (
+    "node, version, revision,"
+    " lower(hex(CASE WHEN content IS NULL THEN mark ELSE seal(CAST(content AS BLOB), mark) END))"
+)
+
+# Of the nodes that are new in a commit they lie side by side; of older ones an index finds them.
+_CONTENTS = (
+    Part("content", _CONTENT, f"{_LATER} AND +node <= {_FIRST_KEY}", "node, version"),
+    Part(
+        "content",
+        _CONTENT,
+        f"node > {_FIRST_KEY} AND node <= :last_key"
+        " AND +revision > :before AND +revision <= :revision",
+        "node, version",
+    ),
+)
 
 PARTS = (
     Part("scope", "scope, name, revision", _FIRST, "revision, scope"),
@@ -41,12 +57,7 @@ PARTS = (
         f"node > {_FIRST_KEY} AND node <= :last_key",
         "node",
     ),
-    Part(
-        "content",
-        f"node, version, revision, {_SEAL}",
-        _LATER,
-        "revision, node, version",
-    ),
+    *_CONTENTS,
     Part(
         "justification",
         "justification, scope, name, lower(hex(digest)), rule, revision",
@@ -116,6 +127,7 @@ _OF_KEPT = " UNION ALL ".join(
 )
 
 _TOGETHER = 1024
+_NEWLINE = "\n"
 _LONGEST_KEY = 64
 
 
@@ -160,7 +172,7 @@ class Chain:
         hash = hashlib.blake2b(digest_size=32)
         lines = self._sql.execute(statement, values)
         while some := lines.fetchmany(_TOGETHER):
-            hash.update("".join([f"{line}\n" for (line,) in some]).encode())
+            hash.update(f"{_NEWLINE.join(chain.from_iterable(some))}\n".encode())
         return hash.digest()
 
     # ------------------------------------------------------------ on record
