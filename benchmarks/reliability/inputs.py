@@ -164,6 +164,23 @@ def _revised(memory: tms.Memory, ref: Any, start: Any, end: Any) -> object:
     return memory.revise(ref, valid_from=start, valid_to=end)
 
 
+def _bundle(memory: tms.Memory, place: int, put: bytes, cut: int, how: int) -> object:
+    """Give it a bundle of its own, or of another memory, with an edit, under a good sum or not."""
+    with tms.open(":memory:") as other:
+        other.source("Feed:1", content={"a": [1, None]})
+        other.justify(["Flag:1", "Flag:9"], ["Feed:1"], rule="map")
+        other.revise("Feed:1", content={"b": "x"}, valid_to="2030-01-01T00:00:00Z")
+        other.retract("Feed:1", reason="w", by="b")
+        text = "".join((memory if how & 1 else other).export()).encode()
+    body, _, end = text[:-1].rpartition(b"\n")
+    place %= len(body)
+    body = body[:place] + put + body[place + cut :] + b"\n"
+    if how & 2:
+        said = {"commits": body.count(b'\n{"commit"'), "sha256": hashlib.sha256(body).hexdigest()}
+        end = json.dumps(said, sort_keys=True, separators=(",", ":")).encode()
+    return memory.import_((body + end + b"\n").splitlines(keepends=True))
+
+
 def _lines(memory: tms.Memory, given: bytes) -> object:
     for group in commits(objects(given.split(b"\n"))):
         memory.load(group.rows, reason=group.reason, by=group.by)
@@ -226,11 +243,12 @@ def packed(draw: st.DrawFn) -> bytes:
 _PLAIN_JSON = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9)
 _PLACES = st.lists(st.integers(-2, 5) | _PLAIN_JSON, max_size=6)
 _SAID = st.one_of(
-    st.lists(_PLAIN_JSON | _PLACES, max_size=7),
+    st.lists(_PLAIN_JSON | _PLACES, max_size=8),
     st.tuples(
         st.sampled_from(("scan", "log", "history", "report")),
         st.sampled_from((None, "Flag", "Feed:1", ANCHOR.format(1))),
         st.booleans(),
+        st.sampled_from(("", "", "alice")),
         st.builds(ANCHOR.format, st.integers(1, 4)) | _PLAIN_JSON,
         st.none() | st.integers() | _PLAIN_JSON,
         _PLACES,
@@ -278,7 +296,16 @@ AREAS: dict[str, Area] = {
         lambda memory, off, on, rows: memory.what_if(retract=off, unretract=on, justify=rows),
     ),
     "rows": Area((st.lists(ROW, max_size=4) | ANY,), lambda memory, rows: memory.load(rows)),
-    "lines": Area((mutated(),), _lines),  # lines of a bundle are to stand beside these
+    "lines": Area((mutated(),), _lines),
+    "bundles": Area(
+        (
+            st.integers(0, 3_000),
+            st.just(b"") | st.sampled_from(_PARTS) | st.binary(max_size=3),
+            st.sampled_from((0, 0, 0, 1, 5, 30, 200)),
+            st.integers(0, 3),
+        ),
+        _bundle,
+    ),
 }
 """What is given to a memory in this process."""
 

@@ -3,16 +3,19 @@
 import hashlib
 import re
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
-TABLES = "commits node content justification premise derive switch validity transition redaction"
+TABLES = (
+    "commits concern node content justification premise derive switch validity transition redaction"
+)
 """The tables of the record that commits add to."""
 
 _PROMISED = re.compile(r"\+(\d+)$")
+_TOGETHER = re.compile(r"^(.*) of (\d+)\+\d+$")
 
 
 class Wrong(AssertionError):
@@ -43,8 +46,8 @@ def judge(path: Path, *, last: int | None = None) -> int:
     """Judge a file; return its last revision.
 
     Its pages are whole, its revisions are 1, 2, 3 … (from the baseline on, if it was pruned), no
-    row belongs to no commit, a commit whose ``by`` ends in ``+N`` added N nodes, and what is
-    believed is the least fixpoint.
+    row belongs to no commit, a commit whose ``by`` ends in ``+N`` added N nodes, of those whose
+    ``by`` is ``NAME of M+N`` there are M or none, and what is believed is the least fixpoint.
 
     Args:
         path: the file, in which no window is limited.
@@ -88,6 +91,11 @@ def _judge_whole(
         if promised:
             found = added.get(revision, 0)
             demand(found == int(promised[1]), "half a commit", revision, by, found)
+    series = Counter(
+        found.groups() for _, by, *_ in commits if (found := _TOGETHER.search(by or ""))
+    )
+    for (name, many), there in series.items():
+        demand(there == int(many), "half an import", name, there, many)
 
 
 class _Replay:
@@ -156,6 +164,12 @@ class _Replay:
                 if not waiting[key]:
                     ready += [fact for fact in self._said[key][2] if fact not in off]
         return held
+
+
+def anchors_of(path: Path) -> set[str]:
+    """Return the anchors of all commits in a file, whoever made them."""
+    with closing(sqlite3.connect(path)) as sql:
+        return {anchor for (anchor,) in sql.execute("SELECT anchor FROM log")}
 
 
 def in_order(anchors: list[str]) -> bool:

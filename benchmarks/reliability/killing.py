@@ -9,12 +9,15 @@ from pathlib import Path
 
 import tms
 from benchmarks.reliability.counting import Count
-from benchmarks.reliability.judging import demand, fingerprint, in_order, judge
+from benchmarks.reliability.judging import anchors_of, demand, fingerprint, in_order, judge
 from benchmarks.reliability.processes import child
 from benchmarks.reliability.working import WORKS, fresh, world
 
 SPAN = 0.4
 """Seconds of work within which a process is killed."""
+
+_SLOW = {"bundles": 8, "prune": 4, "batches": 3}
+"""Works of larger pieces, and how many times as long they may take."""
 
 _EACH = 10
 """After so many kills of the same file a new one is taken, so that looking at it stays quick."""
@@ -67,7 +70,7 @@ class _Killing:
             assert worker.stdout is not None
             demand(worker.stdout.readline() == "go\n", "the process did not begin")
             if not commits:
-                time.sleep(self._chance.random() * SPAN)
+                time.sleep(self._chance.random() * SPAN * _SLOW.get(self._kind, 1))
                 worker.send_signal(signal.SIGKILL)
             told = worker.communicate(timeout=_LONGEST)[0]
         demand(worker.returncode == -signal.SIGKILL, "it ended by itself", worker.returncode)
@@ -88,12 +91,11 @@ class _Killing:
         with tms.open(self._path, create=False) as memory:
             if place % 5 == 0:
                 demand(memory.verify(revisions=2), "verify")
-            there = [str(commit.anchor) for commit in memory.log()]
             memory.retract("Policy:block") or memory.unretract("Policy:block")
             assert memory.head is not None
             demand(memory.head.revision == head + 1, "the next commit is not the next")
             self._known.append(str(memory.head))
-        self._lost += len(set(self._known[:-1]) - set(there))
+        self._lost += len(set(self._known[:-1]) - anchors_of(self._path))
         self._gone(told)
 
     def _copies(self, told: list[str]) -> None:

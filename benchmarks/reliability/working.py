@@ -97,6 +97,40 @@ def _imports(path: Path, chance: random.Random, name: str) -> Told:
         yield ""  # it told the anchors itself
 
 
+def _bundles(path: Path, chance: random.Random, name: str) -> Told:
+    """Take in bundles that go on where the file ends, and some that are of another history."""
+    with tms.open(path, timeout=60) as memory:
+        for place in count():
+            many = chance.randrange(1, 5)
+            elsewhere = path.with_name(f"elsewhere-{name}-{place}.db")
+            if place % 3 < 2:
+                memory.backup(elsewhere)
+            with tms.open(elsewhere) as other:
+                for step in range(many):
+                    added = chance.randrange(1, 300)
+                    with other.batch(by=f"{name}.{place} of {many}+{added}"):
+                        for row in range(added):
+                            other.source(f"Row:{name}-{place}-{step}-{row}", content={"n": row})
+                bundle = list(other.export())
+            for leftover in path.parent.glob(f"{elsewhere.name}*"):
+                leftover.unlink()
+            memory.import_(bundle)
+            yield _anchor(memory)
+
+
+def _scopes(path: Path, chance: random.Random, name: str) -> Told:
+    """Write as scopes that nobody wrote as before, on what is shared."""
+    for place in count():
+        with tms.open(path, scope=f"{name}.{place}", timeout=60) as memory:
+            for step in range(chance.randrange(1, 4)):
+                added = chance.randrange(1, 40)
+                with memory.batch(by=f"{name}+{2 * added}"):
+                    for row in range(added):
+                        source = memory.source(f"Own:{step}-{row}")
+                        memory.justify(f"Mine:{step}-{row}", [source, chance.choice(SWITCHES)])
+                yield _anchor(memory)
+
+
 def _prunes(path: Path, chance: random.Random, name: str) -> Told:
     with tms.open(path, timeout=60) as memory:
         anchors = [commit.anchor for commit in memory.log()]
@@ -130,7 +164,9 @@ WORKS: dict[str, Callable[[Path, random.Random, str], Told]] = {
     "cascades": _cascades,
     "batches": _batches,
     "loads": _loads,
-    "imports": _imports,  # an import of a bundle is to stand beside this one
+    "imports": _imports,
+    "bundles": _bundles,
+    "scopes": _scopes,
     "prune": _prunes,
     "backup": _backups,
     "redact": _redactions,
