@@ -18,6 +18,9 @@ import tms
 from benchmarks.reliability.fuzzing import try_command, try_memory
 from benchmarks.reliability.inputs import AREAS, arguments, packed
 
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+"""The inputs are huge on purpose."""
+
 
 @pytest.mark.parametrize("name", AREAS)
 @given(data=st.data())

@@ -203,15 +203,16 @@ def test_two_names_by_hard_links_would_lose_commits(path: Path) -> None:
     os.link(path, "other.db")
     script = (
         "import sqlite3; connection = sqlite3.connect('other.db');"
-        "connection.execute('INSERT INTO scope (scope, name) VALUES (2, ?)', ('two',));"
+        "connection.execute('INSERT INTO setting VALUES (?, 1)', ('strict',));"
         "connection.commit(); connection.close()"
     )
     with closing(sqlite3.connect(path)) as one:
-        one.execute("INSERT INTO scope (scope, name) VALUES (1, 'one')")
+        one.execute("INSERT INTO consumer VALUES ('', 'one', 0)")
         one.commit()
         subprocess.run([sys.executable, "-c", script], check=True)
     with plain(path) as connection:
-        assert connection.execute("SELECT name FROM scope WHERE scope > 0").fetchall() == [("one",)]
+        assert connection.execute("SELECT name FROM consumer").fetchall() == [("one",)]
+        assert connection.execute("SELECT name FROM setting").fetchall() == []
 
 
 @pytest.mark.parametrize("options", [{}, {"read_only": True}, {"create": False}], ids=str)

@@ -258,7 +258,7 @@ class Digest(_Text):
             if _HEX.fullmatch(digits):
                 return str.__new__(cls, text)
         raise InvalidDigest(
-            f"not a digest: {text!r}.",
+            f"not a digest: {quoted(text)}.",
             hint="Take one from memory.digest(): an anchor, a space, and 64 hex digits.",
             ids=(text,) if isinstance(text, str) else (),
         )

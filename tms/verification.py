@@ -169,6 +169,8 @@ class _File(Labelled):
             dropped = before == 0 and revision <= self.baseline
             if (version != before + 1 and not dropped) or revision < since:
                 wrong.append(f"{self._name(node)} version {version}")
+            if revision < since:  # of a commit that had no such node, so of none of its lines
+                self.blamed.add(revision)
             last[node] = (version, revision)
             if (text is None) != (revision <= redacted.get(node, 0)):
                 self.blamed.add(revision)
