@@ -110,7 +110,7 @@ def try_command(line: list[str], stdin: bytes, folder: Path) -> str:
     demand(0 <= done.exit_code <= 4, "an exit status that is none", done.exit_code)
     demand("Traceback" not in done.output, "a traceback")
     demand(done.exit_code in (0, 1) or done.stderr, "refused without a word")
-    with tms.open(path, create=False) as memory:
+    with tms.open(path, scope="", create=False) as memory:
         refused = done.exit_code > 1 and line[0] != "import"  # that keeps the commits before
         demand(not refused or memory.head == before, "refused, and something is left", line)
         demand(memory.verify(revisions=None), "verify", line)
