@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from scoping import asked, told
 from shell import run
 
 import tms
+from tms.cli import main
 
 
 class Open:
@@ -49,6 +51,7 @@ def filled(file: Open) -> None:
         memory = file[owner]
         memory.source("Note:1", content={"text": f"secret of {owner}"})
         memory.justify("Plan:1", ["Note:1", "Rule:1"], rule=f"rule of {owner}", id="p")
+        memory.source(f"Secret:{owner}", content={"text": f"secret of {owner}"})
         memory.justify(f"Plan:{owner}", ["Plan:1"], id=f"p-{owner}")
         memory.retract(f"Plan:{owner}", reason=f"reason of {owner}", by=owner)
         memory.subscribe(f"reader of {owner}").acknowledge(memory.head)
@@ -71,6 +74,81 @@ def test_two_owners_and_a_shared_row_have_four_outcomes(file: Open) -> None:
             alice.get(ref)
         answers.append(str(caught.value).replace(ref, "it"))
     assert answers[0] == answers[1]
+
+
+READS = (
+    *("believes", "status", "get", "why", "why_not", "impact", "environments", "origins", "cuts"),
+    *("periods", "believed_during", "neighbourhood", "history", "history_page"),
+)
+"""The questions that are about one ref."""
+
+VERBS: dict[str, Callable[[tms.Memory, str], object]] = {
+    **{name: partial(lambda name, memory, ref: getattr(memory, name)(ref), name) for name in READS},
+    "what_if": lambda memory, ref: memory.what_if(retract=ref),
+    "what_if unretract": lambda memory, ref: memory.what_if(unretract=ref),
+    "what_if justify": lambda memory, ref: memory.what_if(justify=[("Plan:new", [ref])]),
+    "justify": lambda memory, ref: memory.justify("Plan:new", [ref]),
+    "load": lambda memory, ref: memory.load(
+        [{"justification": None, "premises": [ref], "derives": ["Plan:new"]}]
+    ),
+    "retract": lambda memory, ref: memory.retract(ref),
+    "unretract": lambda memory, ref: memory.unretract(ref),
+    "revise": lambda memory, ref: memory.revise(ref, content={"text": "new"}),
+    "redact": lambda memory, ref: memory.redact(ref),
+}
+"""All that is asked of, or done to, something that is there."""
+
+CHANGES = ("retract", "unretract", "revise", "redact")
+NEW = ("source", "fact", "axiom")
+ELSE = {
+    *("scope", "head", "holding", "scan", "log", "log_page", "report", "report_page", "changes"),
+    *("diff", "critical", "stats", "as_of", "anchor_at", "subscriptions", "subscribe", "on_commit"),
+    *("export", "import_", "batch", "settle", "mend", "close"),
+}
+"""What is asked without the ref of one thing: see the other tests here and random worlds."""
+
+
+def test_all_verbs_are_walked() -> None:
+    public = {name for name in dir(tms.Memory) if not name.startswith("_")}
+    walked = {name.partition(" ")[0] for name in VERBS}
+    assert public == walked | set(NEW) | ELSE | WHOLE.keys()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_four_outcomes(file: Open, verb: str) -> None:
+    """Own: done. Shared: answered, and not changed. Foreign and unknown: the same refusal."""
+    filled(file)
+    alice, work = file["alice"], VERBS[verb]
+    told = []
+    for ref in ("Secret:bob", "Secret:nobody"):
+        before = alice.head
+        with pytest.raises(tms.TMSError) as caught:
+            work(alice, ref)
+        error = caught.value
+        text = [error.code, error.message, error.hint, *error.ids]
+        told.append([part.replace(ref, "it") for part in text])
+        assert alice.head == before
+    assert told[0] == told[1]
+    assert told[0][0] == "no-such-node"
+    if verb in CHANGES:
+        with pytest.raises(tms.ReadOnly):
+            work(alice, "Policy:1")
+    else:
+        work(alice, "Policy:1")
+    work(alice, "Note:1")
+    assert file["bob"].believes("Secret:bob")
+    assert file["bob"].get("Secret:bob").version == 1
+    assert file[""].believes("Policy:1")
+
+
+@pytest.mark.parametrize("verb", NEW)
+def test_what_is_declared_is_the_own_whatever_others_have(file: Open, verb: str) -> None:
+    filled(file)
+    for ref in ("Secret:bob", "Secret:nobody"):
+        getattr(file["alice"], verb)(ref)
+        assert file["alice"].get(ref).scope == "alice"
+    assert file["bob"].get("Secret:bob").content == {"text": "secret of bob"}
+    assert file["bob"].get("Secret:bob").role == "source"
 
 
 def test_without_a_scope_it_is_what_is_shared(file: Open) -> None:
@@ -368,21 +446,23 @@ def test_a_cursor_belongs_to_its_scope(file: Open) -> None:
 # ---------------------------------------------------------------- the whole file
 
 
+WHOLE: dict[str, Callable[[tms.Memory, Path], object]] = {
+    "verify": lambda memory, _: memory.verify(),
+    "rebuild": lambda memory, _: memory.rebuild(),
+    "doctor": lambda memory, _: memory.doctor(),
+    "digest": lambda memory, _: memory.digest(),
+    "backup": lambda memory, target: memory.backup(target),
+    "prune": lambda memory, target: memory.prune(before=memory.head, path=target),
+    "require_scope": lambda memory, _: memory.require_scope(),
+}
+
+
 def test_what_is_about_the_whole_file_is_not_for_a_scope(file: Open, tmp_path: Path) -> None:
     filled(file)
     alice, target = file["alice"], tmp_path / "copy.db"
-    whole: dict[str, Callable[[], object]] = {
-        "verify": alice.verify,
-        "rebuild": alice.rebuild,
-        "doctor": alice.doctor,
-        "digest": alice.digest,
-        "backup": lambda: alice.backup(target),
-        "prune": lambda: alice.prune(before=alice.head, path=target),
-        "require_scope": alice.require_scope,
-    }
-    for name, work in whole.items():
+    for name, work in WHOLE.items():
         with pytest.raises(tms.Misuse, match=f"{name} is about the whole file"):
-            work()
+            work(alice, target)
     with pytest.raises(tms.Misuse, match="digest is about the whole file"):
         alice.as_of(recorded=alice.head).digest()
     assert not target.exists()
@@ -482,6 +562,45 @@ def test_a_command_is_of_the_scope_that_it_names(path: Path) -> None:
     assert run(path, "--scope", "", "require-scope").exit_code == 0
     assert run(path, "holding").exit_code == 2
     assert run(path, "--scope", "", "require-scope", "--off").exit_code == 0
+
+
+NAMING = [
+    verb
+    for verb, command in main.commands.items()
+    if {"ref", "refs"} & {param.name for param in command.params} and verb not in NEW
+]
+
+
+def test_the_verbs_at_the_command_line_that_name_something_are_known() -> None:
+    assert len(NAMING) >= 15
+
+
+@pytest.mark.parametrize("verb", NAMING)
+def test_at_the_command_line_foreign_is_unknown(path: Path, verb: str) -> None:
+    with ExitStack() as stack:
+        filled(Open(path, stack))
+    more = {"revise": ["--content", "{}"]}.get(verb, [])
+    answers = []
+    for ref in ("Secret:bob", "Secret:nobody"):
+        for flags in ([], ["--json"]):
+            result = run(path, "--scope", "alice", verb, ref, *more, *flags)
+            assert result.exit_code == 3
+            answers.append((result.stdout + result.stderr).replace(ref, "it"))
+    assert answers[:2] == answers[2:]
+    assert run(path, "--scope", "bob", verb, "Secret:bob", *more).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "verb", ["log", "scan", "changes", "holding", "status", "critical", "head"]
+)
+def test_at_the_command_line_a_list_is_of_the_scope(path: Path, verb: str) -> None:
+    with ExitStack() as stack:
+        filled(Open(path, stack))
+    for flags in ([], ["--json"]):
+        for scope, other in (("alice", "bob"), ("bob", "alice"), ("", "alice")):
+            result = run(path, "--scope", scope, verb, *flags)
+            assert result.exit_code == 0
+            assert other not in result.stdout
 
 
 def test_a_wrong_mark_is_refused(file: Open) -> None:
