@@ -49,6 +49,13 @@ WHERE (v.valid_from > :low AND v.valid_from <= :high)
 ORDER BY b.target
 """
 
+_ANY_PASSED = """
+SELECT EXISTS (SELECT 1 FROM validity INDEXED BY validity_by_start
+        WHERE valid_from > :low AND valid_from <= :high)
+    OR EXISTS (SELECT 1 FROM validity INDEXED BY validity_by_end
+        WHERE valid_to > :low AND valid_to <= :high)
+"""
+
 _NODE = """
 SELECT node, role, revision, scope FROM node
 WHERE scope IN temp.mine AND kind = ? AND id = ? AND revision <= ? ORDER BY scope DESC LIMIT 1
@@ -260,7 +267,9 @@ class Lookup:
 
         Cost: two seeks, and what was passed.
         """
-        rows = self._sql.execute(_PASSED, {"low": low, "high": high, "at": at}).fetchall()
+        values = {"low": low, "high": high, "at": at}
+        (any_,) = self._sql.execute(_ANY_PASSED, values).fetchone()  # mostly none is
+        rows = self._sql.execute(_PASSED, values).fetchall() if any_ else []
         return [
             Crossed(target, role, Window(start, end), bool(on))
             for target, role, start, end, on in rows
