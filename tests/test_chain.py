@@ -17,7 +17,7 @@ NASTY = "".join(map(chr, range(0x21))) + "\"'\\/\x7f\x80\u2028\u2029é\ufeff\U00
 SPANS = {
     "scope": (
         "scope, name, revision",
-        "revision BETWEEN iif(:low = 0, 0, :low + 1) AND :high",
+        "revision BETWEEN CASE :low WHEN 0 THEN 0 ELSE :low + 1 END AND :high",
         "revision, scope",
     ),
     "node": ("node, scope, kind, id, role, revision", ":below < node AND node <= :key", "node"),

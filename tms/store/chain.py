@@ -30,7 +30,9 @@ class Part(NamedTuple):
 
 
 _LATER = "revision > :before AND revision <= :revision"
-_FIRST = "revision > iif(:before, :before, -1) AND revision <= :revision"  # the shared one has 0
+_FIRST = "revision > CASE :before WHEN 0 THEN -1 ELSE :before END AND revision <= :revision"
+"""The shared scope has revision 0, and is in the first commit."""
+
 _FIRST_KEY = "ifnull((SELECT last_key FROM commits WHERE revision = :before), 0)"
 _CONTENT = (
     "node, version, revision,"
