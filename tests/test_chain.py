@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from making import Clock, fill, found, plain, wander
+from making import Clock, fill, found, no_guards, plain, wander
 
 import tms
 
@@ -154,13 +154,46 @@ def test_the_digests_of_a_pruned_file_go_on_from_its_baseline(tmp_path: Path) ->
         last = memory.digest()
         memory.prune(before=anchors[8], path=tmp_path / "once.db", reason="old", by="keeper")
     with tms.open(tmp_path / "once.db", clock=Clock()) as once:
-        assert once.digest() == last
-        assert once.verify(kept=last)
+        second = once.digest()
+        assert second.anchor == last.anchor
+        assert once.verify(kept=second)
         once.prune(before=anchors[11], path=tmp_path / "twice.db")
     with tms.open(tmp_path / "twice.db", clock=Clock()) as twice:
+        third = twice.digest()
         twice.retract("Scan:1")
-        assert twice.verify(kept=last, revisions=None)
+        assert twice.verify(kept=third, revisions=None)
+    for name, earlier in (("once", [last]), ("twice", [last, second])):
+        for kept in earlier:
+            (example,) = found(tmp_path / f"{name}.db", kept=kept)["kept"].examples
+            assert "pruned since" in example
     assert all(check(tmp_path / f"{name}.db") for name in ("memory", "once", "twice"))
+
+
+def test_what_is_forged_by_way_of_pruning_is_found_by_a_digest_from_before(tmp_path: Path) -> None:
+    """Of the rows that a pruning keeps, no digest of a commit can be worked out any more."""
+    path, forged = tmp_path / "memory.db", tmp_path / "forged.db"
+    with tms.open(path, clock=Clock()) as memory:
+        memory.source("Scan:1", content={"svc-14": "vulnerable"})
+        memory.source("Scan:2")
+        kept = memory.digest()
+        memory.prune(before=memory.head, path=forged)
+    with tms.open(forged) as pruned:
+        after = pruned.digest()
+    with no_guards(forged) as sql:
+        sql.execute("""UPDATE content SET content = '{"svc-14":"fine"}'""")
+        sql.create_function(
+            "seal", 2, lambda c, m: hashlib.blake2b(c, key=m, digest_size=32).digest()
+        )
+        lines = [*rows(sql, 0, 2)]
+        lines += [
+            ["commits", *row, digest]
+            for *row, digest in sql.execute(f"SELECT {COMMIT}, digest FROM commits")
+        ]
+        *row, _ = sql.execute(f"SELECT {PRUNED} FROM pruned").fetchone()
+        sql.execute("UPDATE pruned SET digest = ?", (hashed([*lines, ["pruned", *row]]),))
+    assert found(forged) == {}
+    for digest in (kept, after):
+        assert found(forged, kept=digest).keys() == {"kept"}
 
 
 # ---------------------------------------------------------------- what is kept elsewhere

@@ -171,7 +171,7 @@ def test_c31_a_damaged_cursor_is_refused(
     assert ask(filled, limit=2, after=cursor).items
 
 
-SAID = ["what", "of", False, "", "r1:0000000000000001:2026-07-21T12:00:00.000Z", None, []]
+SAID = ["what", "of", False, "", "r1:0000000000000001:2026-07-21T12:00:00.000Z", None, ""]
 
 
 @pytest.mark.parametrize(

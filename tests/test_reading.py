@@ -214,7 +214,7 @@ def test_a_cursor_that_was_changed_is_refused(filled: tms.Memory) -> None:
         "[]",
         cursor[::-1],
     ]
-    changed += [base64.urlsafe_b64encode(raw[:8] + raw[8:].replace(b"Block", b"Flock")).decode()]
+    changed += [base64.urlsafe_b64encode(raw[:8] + raw[8:].replace(b"scan", b"scam")).decode()]
     for place in range(len(raw)):
         flipped = bytearray(raw)
         flipped[place] ^= 1

@@ -23,7 +23,7 @@ def check_chain(
     Cost: reads the record once.
     """
     broken = [] if chain.kept_stands() else [f"what is kept up to {_named(baseline, times)}"]
-    broken += [_named(revision, times) for revision in sorted(blamed) if revision <= baseline]
+    broken += [_named(revision, times) for revision in sorted(blamed) if 0 < revision <= baseline]
     follows = baseline + 1
     for revision, sound in chain.links(baseline):
         if revision != follows:
@@ -40,12 +40,16 @@ def check_chain(
 
 def check_kept(chain: Chain, kept: Digest, findings: Findings) -> None:
     """Check that a commit is on record with the digest that was kept elsewhere."""
-    recorded = chain.recorded(kept.anchor.revision)
-    if recorded is None:
+    revision = kept.anchor.revision
+    here = [Digest.kept(revision, *one) for one in chain.vouching(revision)]
+    if not here:
         wrong = [f"{kept.anchor} is not there"]
+    elif kept in here[1:]:
+        wrong = [
+            f"{kept.anchor}: the file was pruned since, so it does not vouch for what was kept"
+        ]
     else:
-        here = Digest.kept(kept.anchor.revision, *recorded)
-        wrong = [f"{here} is there instead"] if here != kept else []
+        wrong = [f"{here[0]} is there instead"] if here[0] != kept else []
     findings.add("kept", "the commit whose digest was kept elsewhere is another, or gone", wrong)
 
 

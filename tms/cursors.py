@@ -1,7 +1,8 @@
 """Cursors: where an answer that comes in pages goes on, bound to what was asked and of whom.
 
 A cursor is text that says so itself, under a seal: no page is kept anywhere, and one that was cut,
-edited or made up is refused. The seal guards against mishaps; it is no secret.
+edited or made up is refused. The seal guards against mishaps; it is no secret. Where the page ended
+is hidden by the digest of the commit, which is.
 """
 
 import base64
@@ -70,15 +71,28 @@ def check_limit(limit: object) -> None:
         raise InvalidArgument(f"limit is {quoted(limit)}.", hint=f"Give 1 to {LARGEST_PAGE}.")
 
 
-def write(question: Question, anchor: Anchor | None, instant: int | None, last: Place) -> str:
-    """Return the cursor that goes on after a place."""
-    said = [*question[:4], anchor, instant, last]
+def write(
+    question: Question, anchor: Anchor | None, instant: int | None, last: Place, secret: bytes
+) -> str:
+    """Return the cursor that goes on after a place.
+
+    The place is hidden, as the keys in it count what others wrote, too.
+
+    Args:
+        question: what is answered.
+        anchor: the commit that the pages show.
+        instant: the instant that they show.
+        last: the place.
+        secret: what hides it.
+    """
+    hidden = _hidden(json.dumps(last, ensure_ascii=False).encode(), secret).hex()
+    said = [*question[:4], anchor, instant, hidden]
     body = json.dumps(said, ensure_ascii=False).encode()
     return base64.urlsafe_b64encode(_seal(body) + body).decode()
 
 
-def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]:
-    """Return the commit, the instant and the place that a cursor names.
+def read(cursor: object, question: Question) -> tuple[Anchor, int | None, str]:
+    """Return the commit, the instant and the hidden place that a cursor names.
 
     Raises:
         InvalidCursor: it is none, or of another question.
@@ -87,15 +101,14 @@ def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]
         raw = base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)  # type: ignore[attr-defined]
         if raw[:8] != _seal(raw[8:]):
             raise ValueError
-        what, of, viewed, scope, anchor, instant, last = parsed(raw[8:].decode())
+        what, of, viewed, scope, anchor, instant, hidden = parsed(raw[8:].decode())
         asked = Question(what, of, viewed, scope, question.shape)
-        if asked.what == question.what:
-            whole = instant is None or _fits(instant, int)
-            if not whole or len(last) != len(asked.shape) or not all(map(_fits, last, asked.shape)):
-                raise ValueError
+        whole = instant is None or _fits(instant, int)
+        if asked.what == question.what and not (whole and _fits(hidden, str)):
+            raise ValueError
         anchor = Anchor(anchor)
     except (ValueError, TypeError, AttributeError):
-        raise InvalidCursor(f"not a cursor: {quoted(cursor)}.", hint=AGAIN) from None
+        raise _none(cursor) from None
     if asked.scope != question.scope:
         raise InvalidCursor("the cursor is of another scope.", hint=AGAIN)
     if asked[:2] != question[:2]:
@@ -104,7 +117,45 @@ def read(cursor: object, question: Question) -> tuple[Anchor, int | None, Place]
         raise InvalidCursor(
             f"the cursor is of {asked} of {'a view' if asked.viewed else 'the memory'}.", hint=AGAIN
         )
-    return anchor, instant, tuple(last)
+    return anchor, instant, hidden
+
+
+def place(hidden: str, question: Question, secret: bytes) -> Place:
+    """Return a place that was hidden.
+
+    Raises:
+        InvalidCursor: it was not, or not with this secret.
+    """
+    try:
+        raw = bytes.fromhex(hidden)
+        text = _mixed(raw[:_MARK], raw[_MARK:], secret)
+        if _hidden(text, secret) != raw:
+            raise ValueError
+        last = parsed(text.decode())
+        if len(last) != len(question.shape) or not all(map(_fits, last, question.shape)):
+            raise ValueError
+    except (ValueError, TypeError):
+        raise _none(hidden) from None
+    return tuple(last)
+
+
+def _none(cursor: object) -> InvalidCursor:
+    return InvalidCursor(f"not a cursor: {quoted(cursor)}.", hint=AGAIN)
+
+
+def _hidden(text: bytes, secret: bytes) -> bytes:
+    """Hide a text: its mark, and then the text mixed with what follows from mark and secret."""
+    mark = hashlib.blake2b(text, key=secret, digest_size=_MARK).digest()
+    return mark + _mixed(mark, text, secret)
+
+
+def _mixed(mark: bytes, text: bytes, secret: bytes) -> bytes:
+    stream = hashlib.shake_256(secret + mark).digest(len(text))
+    mixed = int.from_bytes(text) ^ int.from_bytes(stream)
+    return mixed.to_bytes(len(text))
+
+
+_MARK = 8
 
 
 def _fits(value: object, kind: type) -> bool:

@@ -261,7 +261,7 @@ class Reader:
             revision, instant = self._look() if valid else (self._recorded(), None)
             revision = self._beliefs.seen(revision)
             return Walk(revision, self._instant() if self._viewed else instant, None)
-        anchor, instant, last = cursors.read(after, question)
+        anchor, instant, hidden = cursors.read(after, question)
         head, revision = self._recorded(), anchor.revision
         if history.anchor(self._beliefs, revision) != anchor:
             raise InvalidCursor(f"the cursor is of another file: {anchor}.", hint=cursors.AGAIN)
@@ -272,13 +272,19 @@ class Reader:
         seen = (head, self._instant()) if self._viewed else (min(revision, head), instant)
         if seen != (revision, instant):
             raise InvalidCursor(f"the cursor is of {question} of another view.", hint=cursors.AGAIN)
+        last = cursors.place(hidden, question, self._secret(revision))
         if valid:
             self._look((revision, instant))
         return Walk(revision, instant, last)
 
     def _cursor(self, question: Question, walk: Walk, last: cursors.Place) -> str:
         anchor = history.anchor(self._beliefs, walk.revision)
-        return cursors.write(question, anchor, walk.instant, last)
+        return cursors.write(question, anchor, walk.instant, last, self._secret(walk.revision))
+
+    def _secret(self, revision: int) -> bytes:
+        """Return what nobody knows who is told of a commit as a scope: its digest."""
+        recorded = Chain(self._connection).recorded(revision)
+        return b"" if recorded is None else recorded[1]
 
     @property
     def head(self) -> Anchor | None:
@@ -287,11 +293,11 @@ class Reader:
             return history.anchor(self._beliefs, self._recorded())
 
     def digest(self) -> Digest | None:
-        """Return the last commit to be seen with its digest, to be kept elsewhere.
+        """Return the last commit of the file, whoever made it, with a digest to be kept elsewhere.
 
         The digest is over that of the commit before, and over the commit: over all that was
         recorded up to it. Who keeps it can tell later, by ``verify(kept=digest)``, whether anybody
-        changed any of that.
+        changed any of that. It vouches for this file; of one that is pruned from it, keep another.
 
         Returns:
             Its anchor with its digest; None if there is no commit yet.
@@ -304,8 +310,8 @@ class Reader:
         self._whole("digest")
         with self._connection.snapshot():
             revision = self._recorded()
-            recorded = Chain(self._connection).recorded(revision)
-            return None if recorded is None else Digest.kept(revision, *recorded)
+            here = Chain(self._connection).vouching(revision)
+            return Digest.kept(revision, *here[0]) if here else None
 
     def log(self, *, after: str | None = None) -> Iterator[Commit]:
         """Yield the commits, oldest first, up to the head at the moment of the call.

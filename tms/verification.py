@@ -129,11 +129,13 @@ class _File(Labelled):
         declared = [(key, node[3]) for key, node in self._nodes.items()]
         declared += [(item.key, item.revision) for item in self._justifications.values()]
         wrong = [
-            self._name(key)
+            (key, revision)
             for key, revision in declared
             if not (low_high := ranges.get(revision)) or not low_high[0] < key <= low_high[1]
         ]
-        self._findings.add("keys", "a key is not of the commit that declared it", wrong)
+        self.blamed.update(revision for _, revision in wrong)
+        names = [self._name(key) for key, _ in wrong]
+        self._findings.add("keys", "a key is not of the commit that declared it", names)
         given: dict[int, int] = {}
         for key, revision in declared:
             given[revision] = max(key, given.get(revision, 0))

@@ -207,3 +207,18 @@ class Chain:
             "SELECT at, digest FROM commits WHERE revision = ?", (revision,)
         ).fetchone()
         return row
+
+    def vouching(self, revision: int) -> list[tuple[int, bytes]]:
+        """Return the time of a commit, and a digest over all of the file up to it.
+
+        That of a commit in a file that was pruned is not over the rows that were kept, so the
+        digest of these is joined to it. After the one that is true now come those that were before
+        the last pruning, and before the one before; none if there is no such commit.
+        """
+        recorded = self.recorded(revision)
+        if recorded is None:
+            return []
+        at, digest = recorded
+        kept = self._sql.execute("SELECT digest FROM pruned ORDER BY pruning DESC").fetchall()
+        joined = [hashlib.blake2b(digest + own, digest_size=32).digest() for (own,) in kept]
+        return [(at, one) for one in (*joined, digest)]
