@@ -1,9 +1,11 @@
 import copy
+import enum
 import pickle
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from making import Clock, dump, fill
@@ -254,3 +256,49 @@ def test_a_lone_surrogate_is_refused_before_anything_is_written(
         assert "surrogate" in str(caught.value)
         assert dump(path) == before
         assert memory.retract("Feed:1")
+
+
+class Name(enum.StrEnum):
+    """Names as programs keep them: texts, which print as something else."""
+
+    FEED = "VulnFeed:2026-07-21"
+    FLAG = "Vulnerable:svc-14"
+    WORD = "nightly"
+    COLON = "a:b"
+
+    def __str__(self) -> str:
+        return f"shown:{self.name}"
+
+
+def test_a_member_of_an_enum_is_the_text_that_it_is() -> None:
+    with tms.open(":memory:", scope=Name.WORD) as memory:
+        assert memory.scope == "nightly"
+        assert type(memory.scope) is str
+        assert memory.source(Name.FEED) == "VulnFeed:2026-07-21"
+        said = memory.justify(Name.FLAG, Name.FEED, id=Name.WORD, rule=Name.WORD)
+        assert said == "justification:nightly"
+        assert memory.get("justification:nightly").premises == ("VulnFeed:2026-07-21",)
+        memory.load([{"fact": Name.COLON, "content": {"a": Name.WORD}}])
+        assert memory.get("a:b").content == {"a": "nightly"}
+        report = memory.retract(Name.FEED, reason=Name.WORD, by=Name.WORD)
+        assert (report.died, report.reason) == ((Name.FLAG.value,), "nightly")
+        assert [node.ref for node in memory.scan().items] == sorted(
+            [Name.FEED.value, Name.FLAG.value, Name.COLON.value]
+        )
+        assert memory.subscribe(Name.WORD).name == "nightly"
+        copy = list(memory.export())
+    with tms.open(":memory:") as memory:
+        memory.import_(copy)
+        assert memory.verify(revisions=None)
+        assert list(memory.export()) == copy
+        anchors = enum.Enum("Anchors", {"HEAD": str(memory.head)}, type=str)
+        digests = enum.Enum("Digests", {"HEAD": str(memory.digest())}, type=str)
+        assert memory.report(anchors.HEAD) == memory.report(memory.head)
+        assert memory.verify(kept=digests.HEAD)
+
+
+@pytest.mark.parametrize("part", [5, None, b"K", pytest.param(10**5000, id="huge"), ["K"]])
+def test_parts_of_a_ref_that_are_no_texts_are_refused(part: Any) -> None:
+    for kind, id in ((part, "x"), ("K", part)):
+        with pytest.raises(tms.InvalidRef, match="not a kind and an id"):
+            tms.Ref.of(kind, id)

@@ -36,7 +36,7 @@ class Feed(Exchange):
         if name is None:
             raise InvalidArgument("name is None, not text.", hint="Give each reader a name.")
         check_text("name", name, InvalidArgument, empty=False)
-        return Subscription(self, name)
+        return Subscription(self, str.__str__(name))
 
     def subscriptions(self) -> tuple["Subscription", ...]:
         """Return the subscriptions that have acknowledged something, by name.

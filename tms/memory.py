@@ -86,7 +86,7 @@ def open(
         read_only=read_only,
         timeout=timeout,
         full=synchronous == "full",
-        scope=scope,
+        scope=None if scope is None else str.__str__(scope),
     )
     memory = Memory(connection, told_by)
     try:

@@ -18,6 +18,10 @@ LAST_REVISION = 2**53 - 2
 """The largest revision an anchor can name; it stays exact in JSON readers with doubles."""
 
 
+_EXACT = str.__str__
+"""Returns the text that one is, also where its class shows another, as an enum may."""
+
+
 class _Text(str):
     """Text of one checked form, which pydantic models take and give as that text."""
 
@@ -58,6 +62,7 @@ class Ref(_Text):
                 f"not a ref: {quoted(text)}.",
                 hint="Give a Ref, a model that has one, or 'kind:id'.",
             )
+        text = _EXACT(text)
         if not 0 < text.find(":") < len(text) - 1:
             raise InvalidRef(
                 f"not a ref: {text!r}.", hint="Write kind:id, neither part empty.", ids=(text,)
@@ -73,8 +78,11 @@ class Ref(_Text):
         """Join a kind and an id.
 
         Raises:
-            InvalidRef: ``kind`` holds a colon, or what ``Ref`` refuses.
+            InvalidRef: one is no text, ``kind`` holds a colon, or what ``Ref`` refuses.
         """
+        if not isinstance(kind, str) or not isinstance(id, str):
+            raise InvalidRef(f"not a kind and an id: {quoted((kind, id))}.", hint="Give two texts.")
+        kind, id = _EXACT(kind), _EXACT(id)
         if ":" in kind:
             raise InvalidRef(
                 f"a kind holds no colon: {kind!r}.", hint="The id may; the kind may not."
@@ -196,6 +204,7 @@ class Anchor(_Text):
             return text
         if not isinstance(text, str):
             raise InvalidAnchor(f"not an anchor: {quoted(text)}.", hint=_WHERE)
+        text = _EXACT(text)
         match = _ANCHOR.fullmatch(text)
         if match and 1 <= int(match[1]) <= LAST_REVISION and clock.read(match[2]) is not None:
             return super().__new__(cls, text)
@@ -250,6 +259,7 @@ class Digest(_Text):
         if isinstance(text, cls):
             return text
         if isinstance(text, str):
+            text = _EXACT(text)
             anchor, _, digits = text.partition(" ")
             try:
                 Anchor(anchor)

@@ -50,6 +50,7 @@ def statement(
     """
     check_text("rule", rule, InvalidJustification)
     check_text("id", id, InvalidJustification, empty=False)
+    id = None if id is None else str.__str__(id)  # an enum shows another text than it is
     if not conclusions:
         raise InvalidJustification("no conclusion.", hint="Name at least one fact.")
     needed = premises if len(conclusions) == 1 else frozenset(premises)
