@@ -112,10 +112,8 @@ class Neighbours:
         for other, plain in self.plain.items():
             if other == owner:
                 assert self._same(owner, answer, told(attempt(done, plain)))
-            elif owner == "":
-                attempt(done, plain)
             elif committed:  # of what another scope does, only the time that passes is seen
-                plain.settle()
+                attempt(done, plain) if owner == "" else plain.settle()
 
     def _command(self, owner: str) -> Callable[[tms.Memory], Any]:
         random, own, letter = self._random, self.refs[owner], LETTERS[owner]
@@ -123,9 +121,11 @@ class Neighbours:
         nodes = [ref for ref in seen if not ref.startswith("justification:")]
         self._number += 1
         act = random.choice(
-            ["source", "justify", "justify", "axiom", "turn", "turn", "revise", "batch"]
+            ["source", "justify", "justify", "axiom", "turn", "turn", "revise", "batch", "settle"]
         )
         window = self._window()
+        if act == "settle":
+            return lambda memory: memory.settle()
         if act in ("source", "revise") and own and random.random() < 0.5:
             ref = random.choice(own)
             return lambda memory: memory.revise(ref, content={"n": self._number}, **window)

@@ -290,7 +290,8 @@ def test_what_is_new_and_was_redacted_comes_without_content(
     other.redact("Person:2")
     other.revise("Person:2", content={"name": "z"})
     memory.import_(other.export())
-    assert (memory.get("Person:1").version, memory.get("Person:2").content) == (0, {"name": "z"})
+    assert (memory.get("Person:1").version, memory.get("Person:1").redacted) == (1, True)
+    assert memory.get("Person:2").content == {"name": "z"}
     assert not memory.import_(other.export())
 
 
@@ -582,3 +583,77 @@ def test_an_export_is_of_the_moment_at_which_it_was_asked_for(memory: tms.Memory
     with pytest.raises(tms.Busy, match="redacted during the export"):
         list(export)
     assert [line for line in memory.export() if '"redact":' in line] == ['{"redact":"Feed:1"}\n']
+
+
+def test_a_redaction_comes_along_where_histories_differ(tmp_path: Path) -> None:
+    with tms.open(":memory:", clock=Clock()) as origin:
+        origin.source("Person:1", content={"name": "Ada"})
+        old = list(origin.export())
+        origin.redact("Person:1")
+        new = list(origin.export())
+    with tms.open(tmp_path / "other.db", clock=Clock()) as other:
+        other.source("Other:1")
+        other.import_(new)
+        assert other.get("Person:1").redacted
+        assert other.get("Person:1").content is None
+        assert not other.import_(old)
+        assert not other.import_(new)
+        assert other.get("Person:1").redacted
+        assert other.verify(revisions=None)
+        bundle = list(other.export())
+    with tms.open(":memory:") as copy:
+        copy.import_(bundle)
+        assert list(copy.export()) == bundle
+        assert copy.get("Person:1").redacted
+
+
+def test_what_came_back_after_a_redaction_comes_along_as_it_is() -> None:
+    with (
+        tms.open(":memory:", clock=Clock()) as origin,
+        tms.open(":memory:", clock=Clock()) as other,
+    ):
+        origin.source("Person:1", content={"name": "Ada"})
+        origin.redact("Person:1")
+        origin.revise("Person:1", content={"name": "somebody"})
+        other.source("Other:1")
+        other.import_(origin.export())
+        assert other.get("Person:1").content == {"name": "somebody"}
+        assert other.verify(revisions=None)
+
+
+@pytest.mark.parametrize("pruned", [False, True])
+def test_a_bundle_tells_what_is_shared_from_what_has_the_same_name(
+    tmp_path: Path, pruned: bool
+) -> None:
+    path = tmp_path / "memory.db"
+    clock = Clock()
+    with tms.open(path, clock=clock) as shared:
+        shared.source("Feed:1")
+    with tms.open(path, scope="alice", clock=clock) as alice:
+        alice.justify("Flag:1", "Feed:1")  # on the shared one
+        alice.source("Feed:1")  # from now on her own
+        alice.retract(alice.justify("Flag:2", "Feed:1"))
+        bundle = list(alice.export())
+    with tms.open(path, clock=clock) as shared:
+        shared.retract("Feed:1")
+        if pruned:
+            shared.prune(before=shared.head, path=tmp_path / "pruned.db")
+            path = tmp_path / "pruned.db"
+    with tms.open(path, scope="alice", clock=clock) as alice:
+        assert not alice.import_(bundle)
+        assert not alice.believes("Flag:1")
+        assert alice.stats().justifications == 2
+    with tms.open(tmp_path / "other.db", clock=clock) as shared:
+        shared.source("Feed:1")
+        shared.source("Else:1")
+    with tms.open(tmp_path / "other.db", scope="alice", clock=clock) as alice:
+        alice.source("Mine:1")
+        assert alice.import_(bundle).justifications == 2
+        alice.retract("Feed:1")
+        assert alice.believes("Flag:1")
+        assert not alice.import_(bundle)
+    with tms.open(tmp_path / "other.db") as shared:
+        shared.retract("Feed:1")
+        assert shared.verify(revisions=None)
+    with tms.open(tmp_path / "other.db", scope="alice") as alice:
+        assert not alice.believes("Flag:1")

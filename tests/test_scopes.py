@@ -413,6 +413,17 @@ def test_what_a_foreign_commit_settles_here_is_told_as_settled_by_nobody(file: O
     assert file[""].head is None
 
 
+@pytest.mark.parametrize("scope", ["alice", ""])
+def test_to_settle_what_others_own_is_no_commit_here(file: Open, scope: str) -> None:
+    file["bob"].source("Contract:1", valid_to=days(1))
+    file[scope].source("Note:1")
+    file.clock.now += timedelta(days=2)
+    before = file[scope].head
+    assert not file[scope].settle(reason="look")
+    assert file[scope].head == before
+    assert file["bob"].settle().settled
+
+
 def test_a_callback_hears_of_the_own_commits_alone(file: Open) -> None:
     filled(file)
     heard: list[tms.Report] = []

@@ -1,6 +1,6 @@
 """An open commit: what its verbs add, checked before it is kept, and settled once at the end."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import NamedTuple
 
 from tms.clock import ALWAYS, MILLI, Window
@@ -179,7 +179,7 @@ class Draft(Naming):
             self._turning.revise(found, window)
 
     def redact(self, ref: Ref) -> None:
-        """Remove all contents of a node on record, unless it has none.
+        """Remove all contents of a node, unless it has none.
 
         Raises:
             NoSuchNode: the ref names nothing.
@@ -191,11 +191,16 @@ class Draft(Naming):
             raise InvalidRef(
                 f"{ref} has no content.", hint="Redact the sources and facts it is of.", ids=(ref,)
             )
-        if self._record.has_content(found.key):
+        if self._record.has_content(found.key) or self._content(found.key)[1] is not None:
             self._redacted.add(found.key)
 
-    def justify(self, said: Statement) -> Ref:
+    def justify(self, said: Statement, among_shared: Set[Ref] = frozenset()) -> Ref:
         """Add a justification, and those of its conclusions that are new; return its ref.
+
+        Args:
+            said: the justification.
+            among_shared: those of its premises that are shared, also where the own scope has one of
+                that name.
 
         Raises:
             InvalidJustification: a conclusion is a source.
@@ -206,7 +211,7 @@ class Draft(Naming):
         needs = []
         shared = set()
         for ref in said.premises:
-            premise = self.named(ref)
+            premise = self.shared(ref) if ref in among_shared else self.named(ref)
             needs.append(premise.key)
             if premise.scope != self._record.own:
                 shared.add(ref)
@@ -313,7 +318,9 @@ class Draft(Naming):
         """
         passed = self._turning.passed()
         added = self._contents or self._next_key > self.base.last_key + 1
-        if not (added or self._redacted or self._turning or (self.settling and passed)):
+        if not (added or self._redacted or self._turning) and not (
+            self.settling and self._record.sees(one.target for one in passed)
+        ):
             return False
         reason = together("reason", reason, self._reasons, "; ")
         by = together("by", by, self._by, ", ")

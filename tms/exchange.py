@@ -64,6 +64,7 @@ class Exchange(Upkeep):
             InvalidArgument: these are no lines.
             InvalidContent: it is no bundle, was cut off or changed, or is of a later form.
             ContentConflict: it says something else of what is on record.
+            TMSError: whatever else adding a row raises; the message tells which line.
             Misuse: a batch is open.
             Busy: others held the file for longer than the wait. If contents were redacted by then,
                 the message says so.

@@ -123,6 +123,8 @@ def _addition(row: chronicle.Addition) -> str:
         said = {"justification": row.name, "premises": row.premises, "derives": row.conclusions}
     else:
         said = {"axiom": row.conclusions} | ({} if row.name is None else {"id": row.name})
+    if row.shared:
+        said["shared"] = row.shared
     if row.rule is not None:
         said["rule"] = row.rule
     return _written(said | _bounds(row.window))

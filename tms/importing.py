@@ -192,8 +192,8 @@ class _Replay:
 
 def _replay(row: Row, draft: Draft) -> None:
     match row:
-        case Justified(_, said):
-            draft.justify(said)
+        case Justified(_, said, shared):
+            draft.justify(said, shared)
         case Declared(_, ref, role, _, _, window):
             draft.declare(ref, role, _content(row), window)
         case Revised(_, ref, _, _, _, window):

@@ -11,6 +11,7 @@ from tms.errors import ContentConflict
 from tms.interchange import BLOCK
 from tms.refs import Ref
 from tms.rows import Commit, Declared, Justified, Redacted, Revised, Row, Turned, foresee, located
+from tms.statement import identified
 from tms.store import Beliefs, Chronicle, Connection, Named, Record, Windows
 
 Value = TypeVar("Value")
@@ -112,6 +113,7 @@ class Merge:
         self._retracted: set[Ref] = set()
         self._contents: dict[int, _Heard[str]] = {}
         self._windows: dict[int, _Heard[Window]] = {}
+        self._gone: dict[Ref, None] = {}
         self._turns: dict[Ref, _Turn] = {}
         self._renamed: dict[Ref, Ref] = {}
         self._news = 0
@@ -167,6 +169,7 @@ class Merge:
         if named is None or not self._is_known(named):
             self._news += 1
             draft.declare(row.ref, row.role, row.content, row.window)
+            self._note_gone(row)
             return
         draft.declare(row.ref, row.role, None)  # refused if it is of the other role
         self._see([row.ref])
@@ -176,10 +179,11 @@ class Merge:
 
     def _justify(self, row: Justified) -> None:
         counts = self._draft.counts
-        ref = self._draft.justify(row.said)
+        ref = self._draft.justify(row.said, row.shared)
         self._see([ref, *row.said.conclusions])
-        if ref != row.said.ref:
-            self._renamed[row.said.ref] = ref
+        theirs = identified(row.said, row.shared).ref
+        if ref != theirs:
+            self._renamed[theirs] = ref
         self._news += self._draft.counts != counts
 
     # ------------------------------------------------------------ contents and windows
@@ -188,10 +192,18 @@ class Merge:
         if not self._is_known(named):
             self._news += 1
             self._draft.revise(row.ref, row.content, row.window and becoming(row.window))
+            self._note_gone(row)
             return
         self._hear_content(row, named, first=row.version == 1)
         if row.window is not None:
             self._hear_window(row, named, row.window, first=False)
+
+    def _note_gone(self, row: Declared | Revised) -> None:
+        """Note whether the last content of something new is one that was redacted."""
+        if row.redacted:
+            self._gone[row.ref] = None
+        elif row.content is not None:
+            self._gone.pop(row.ref, None)
 
     def _hear_content(self, row: Declared | Revised, named: Named, *, first: bool) -> None:
         if row.content is None and not row.redacted:
@@ -217,6 +229,9 @@ class Merge:
         heard.hear(row.number, window)
 
     def _decide(self) -> None:
+        for ref in self._gone:
+            self._draft.revise(ref, "{}", None)
+            self._draft.redact(ref)  # so that no other bundle brings it in
         upto = self._draft.base.revision
         for key, heard in self._contents.items():
             said = heard.last

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from tms.errors import NoSuchJustification, NoSuchNode, ReadOnly
 from tms.refs import JUSTIFICATION, Ref
 from tms.statement import Statement
-from tms.store import Named, Record
+from tms.store import SHARED, Named, Record
 
 
 class Naming:
@@ -54,6 +54,19 @@ class Naming:
         found = self.find(ref)
         return found if found is not None and found.scope == self._record.own else None
 
+    def shared(self, ref: Ref) -> Named:
+        """Return what a ref names in the shared scope.
+
+        Raises:
+            NoSuchNode: nothing.
+        """
+        found = self.find(ref)
+        if found is not None and found.scope != SHARED:
+            found = self._record.shared(ref.kind, ref.id)
+        if found is None:
+            raise _no_such(ref)
+        return found
+
     def to_write(self, ref: Ref) -> Named:
         """Return what a ref names, to change it.
 
@@ -79,14 +92,18 @@ class Naming:
         found = self.find(ref)
         if found is not None:
             return found
-        if ref.kind == JUSTIFICATION:
-            raise NoSuchJustification(
-                f"no such justification: {ref}.",
-                hint="Check the id; memory.justify(...) returns the ref to use.",
-                ids=(ref,),
-            )
-        raise NoSuchNode(
-            f"no such node: {ref}.",
-            hint="Check the spelling, or declare it first: memory.source(...) or memory.fact(...).",
+        raise _no_such(ref)
+
+
+def _no_such(ref: Ref) -> NoSuchJustification | NoSuchNode:
+    if ref.kind == JUSTIFICATION:
+        return NoSuchJustification(
+            f"no such justification: {ref}.",
+            hint="Check the id; memory.justify(...) returns the ref to use.",
             ids=(ref,),
         )
+    return NoSuchNode(
+        f"no such node: {ref}.",
+        hint="Check the spelling, or declare it first: memory.source(...) or memory.fact(...).",
+        ids=(ref,),
+    )

@@ -39,10 +39,11 @@ class Declared(NamedTuple):
 
 
 class Justified(NamedTuple):
-    """A justification."""
+    """A justification, and which of its premises are shared, whatever its own scope has."""
 
     number: int
     said: Statement
+    shared: frozenset[Ref]
 
 
 class Revised(NamedTuple):
@@ -133,6 +134,10 @@ class _Turned(_Form):
     refs: list[str]
 
 
+class _Shared(_Turned):
+    """The premises of a justification that are shared."""
+
+
 def read(number: int, text: str) -> Commit | Row:
     """Read a line of a bundle between its first and its last.
 
@@ -156,9 +161,13 @@ def read(number: int, text: str) -> Commit | Row:
 def _row(number: int, name: str, row: dict[str, Any]) -> Commit | Row:
     match name:
         case "justification" | "axiom":
+            shared = _Shared.model_validate({"refs": row.pop("shared", [])})
             said = interchange.step(row).said
             assert said is not None  # both of them say something
-            return Justified(number, said)
+            named = frozenset(refs_of(shared.refs))
+            if not named.issubset(said.premises):
+                raise ValueError("shared")
+            return Justified(number, said, named)
         case "commit":
             commit = _Commit.model_validate(row.pop(name))
             _Form.model_validate(row)

@@ -23,7 +23,7 @@ from tms.store.chain import Chain
 from tms.store.chronicle import Chronicle
 from tms.store.commits import CommitRow
 from tms.store.cone import Cone, Support
-from tms.store.connection import Connection, Overlay
+from tms.store.connection import SHARED, Connection, Overlay
 from tms.store.consumers import Consumers
 from tms.store.copying import back_up, write_out
 from tms.store.file import open_file
@@ -43,6 +43,7 @@ from tms.store.turns import Turns
 from tms.store.windows import Bound, Windows
 
 __all__ = [
+    "SHARED",
     "Absent",
     "Adjacency",
     "Around",

@@ -76,7 +76,7 @@ ORDER BY j.justification
 """
 
 _ENDS = """
-SELECT e.justification, n.kind || ':' || n.id
+SELECT e.justification, n.kind || ':' || n.id, n.scope <> :own
 FROM {} AS e CROSS JOIN node AS n ON n.node = e.node
 WHERE e.justification > :low AND e.justification <= :high
     AND (SELECT scope FROM justification AS j WHERE j.justification = e.justification) = :own
@@ -159,7 +159,10 @@ class Declared(NamedTuple):
 
 
 class Justified(NamedTuple):
-    """A justification, what it needs and concludes in the order of their keys."""
+    """A justification, what it needs and concludes in the order of their keys.
+
+    What it needs that is shared, and not of its own scope, is named once more.
+    """
 
     key: int
     name: str | None
@@ -167,6 +170,7 @@ class Justified(NamedTuple):
     window: Window
     premises: list[str]
     conclusions: list[str]
+    shared: list[str]
 
 
 class Versioned(NamedTuple):
@@ -265,12 +269,14 @@ class Chronicle:
 
     def _justifications(self, low: int, high: int) -> list[Justified]:
         found = {
-            key: Justified(key, name, rule, Window(start, end), [], [])
+            key: Justified(key, name, rule, Window(start, end), [], [], [])
             for key, name, rule, start, end in self._read(_JUSTIFICATIONS, low=low, high=high)
         }
-        for key, ref in self._read(_ENDS.format("premise"), low=low, high=high):
+        for key, ref, shared in self._read(_ENDS.format("premise"), low=low, high=high):
             found[key].premises.append(ref)
-        for key, ref in self._read(_ENDS.format("derive"), low=low, high=high):
+            if shared:
+                found[key].shared.append(ref)
+        for key, ref, _ in self._read(_ENDS.format("derive"), low=low, high=high):
             found[key].conclusions.append(ref)
         return list(found.values())
 

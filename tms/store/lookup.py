@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from tms.clock import ALWAYS, MILLI, Window
 from tms.errors import CorruptStore
 from tms.refs import is_digest
-from tms.store.connection import Connection
+from tms.store.connection import SHARED, Connection
 
 _LAST = 2**63 - 1
 
@@ -47,6 +47,15 @@ LEFT JOIN node AS n ON n.node = b.target
 WHERE (v.valid_from > :low AND v.valid_from <= :high)
     OR (v.valid_to > :low AND v.valid_to <= :high)
 ORDER BY b.target
+"""
+
+_SEES = """
+SELECT EXISTS (
+    SELECT 1 FROM json_each(?) AS e WHERE ifnull(
+        (SELECT scope FROM node WHERE node = e.value),
+        (SELECT scope FROM justification WHERE justification = e.value)
+    ) IN temp.mine
+)
 """
 
 _ANY_PASSED = """
@@ -146,6 +155,14 @@ class Lookup:
         row = self._sql.execute(_NODE, (kind, id, upto)).fetchone()
         return Named(*row) if row else None
 
+    def shared(self, kind: str, id: str) -> Named | None:
+        """Return the shared node of that ref. One seek."""
+        row = self._sql.execute(
+            "SELECT node, role, revision, scope FROM node WHERE scope = ? AND kind = ? AND id = ?",
+            (SHARED, kind, id),
+        ).fetchone()
+        return Named(*row) if row else None
+
     def justification(self, id: str, at: int | None = None) -> Named | None:
         """Return the justification of that id: a given name, or a digest in hex. As ``node``."""
         digest = is_digest(id)
@@ -220,6 +237,11 @@ class Lookup:
             yield from self._sql.execute(
                 statement.format(places=places), list(chain.from_iterable(some))
             ).fetchall()
+
+    def sees(self, targets: Iterable[int]) -> bool:
+        """Return whether one of some nodes and justifications is seen. A seek for each."""
+        (seen,) = self._sql.execute(_SEES, (str(list(targets)),)).fetchone()
+        return bool(seen)
 
     def content(self, node: int) -> tuple[int, str | None]:
         """Return the newest content of a node and its version; (0, None) if it has none."""
