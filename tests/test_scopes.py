@@ -509,6 +509,20 @@ def test_a_pruned_file_tells_each_scope_what_it_told_before(file: Open, tmp_path
         assert pruned.verify(revisions=None)
 
 
+def test_a_file_can_be_pruned_before_any_commit_of_it(file: Open, tmp_path: Path) -> None:
+    file["alice"].source("Note:1", content={"n": 1})
+    file["alice"].revise("Note:1", content={"n": 2})
+    assert file[""].head is None
+    last = file[""].digest()
+    assert file[""].prune(before=last.anchor, path=tmp_path / "pruned.db").contents == 1
+    assert file[""].backup(tmp_path / "copy.db").head == last.anchor
+    with tms.open(tmp_path / "pruned.db", scope="alice") as alice:
+        assert alice.get("Note:1").content == {"n": 2}
+    for wrong in (str(last.anchor).replace("12:00:00", "12:00:01"), str(last.anchor)[:-26] + "9"):
+        with pytest.raises((tms.NoSuchAnchor, tms.InvalidAnchor)):
+            file[""].prune(before=wrong)
+
+
 def test_damage_to_a_scope_is_told_without_its_names(file: Open, tmp_path: Path) -> None:
     filled(file)
     file[""].backup(tmp_path / "copy.db")

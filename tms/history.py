@@ -66,6 +66,27 @@ def revision_of(beliefs: Beliefs, text: str, head: int) -> int:
     )
 
 
+def revision_in_file(beliefs: Beliefs, text: str) -> int:
+    """Return the revision that an anchor names in this file, whichever scope made it.
+
+    Raises:
+        InvalidAnchor: it is no anchor.
+        NoSuchAnchor: it is of no commit in this file.
+        Forgotten: it is from before the file was pruned.
+    """
+    given = Anchor(text)
+    if given.revision < beliefs.begins:
+        raise forgotten(beliefs, str(given))
+    instant = beliefs.instant(given.revision)
+    if instant is None or Anchor.kept(given.revision, instant // MILLI) != given:
+        raise NoSuchAnchor(
+            f"{given} is no commit of this file.",
+            hint="Take anchors from head, log(), digest() or a report of this same file.",
+            ids=(given,),
+        )
+    return given.revision
+
+
 def forgotten(beliefs: Beliefs, what: str, then: str = "") -> Forgotten:
     """Return the error that says that something was pruned, and what else to do about it."""
     first = str(anchor(beliefs, beliefs.baseline))

@@ -97,7 +97,7 @@ class Upkeep(Questions):
         ``why`` tells of those. Contents that were redacted stay so. This file is not changed.
 
         Args:
-            before: the anchor of the commit.
+            before: the anchor of the commit, whichever scope made it.
             path: the new file; None only counts what would be left out. There must be nothing yet.
                 It appears under this name when it is complete and on the disk, never half; what was
                 killed meanwhile leaves a hidden file beside it that ends in ``.unfinished``.
@@ -125,7 +125,8 @@ class Upkeep(Questions):
         now = self._writer.now() // MILLI
         target = None if path is None else new_path(path)
         with self._connection.snapshot():
-            baseline = history.revision_of(self._beliefs, before, self._recorded())
+            self._connection.lay(None)
+            baseline = history.revision_in_file(self._beliefs, before)
             return retention.prune(self._connection, baseline, target, now, reason, by)
 
     def _write(self, work: Callable[[], Done]) -> Done:

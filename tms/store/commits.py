@@ -68,6 +68,11 @@ class Commits:
         pruned = self._connection.baseline
         return self.seen(pruned) if pruned else 0
 
+    @property
+    def begins(self) -> int:
+        """The revision with which a pruned file begins, seen or not; 0 if it was never pruned."""
+        return self._connection.baseline
+
     def seen(self, revision: int) -> int:
         """Return the last revision that is seen up to another; 0 if none is. A seek or two."""
         return int(self._sql.execute(_SEEN, (revision,)).fetchone()[0])
