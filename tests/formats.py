@@ -63,6 +63,23 @@ def tell(memory: tms.Memory) -> tms.Anchor:
     return middle
 
 
+def tell_as_alice(memory: tms.Memory) -> None:
+    """Record something of another scope, on what is shared."""
+    memory.source("Note:1", content={"text": "hers"}, valid_to=BEGUN + timedelta(days=700))
+    memory.source("VulnFeed:2026-07-21", content={"rows": "her own"})
+    memory.justify("Plan:1", ["Note:1", "Vulnerable:svc-14"], rule="mine")
+    memory.retract("VulnFeed:2026-07-21", reason="hers is wrong", by="alice")
+    memory.subscribe("mail").acknowledge(memory.head)
+
+
+def all_answers(path: Path, **options: Any) -> dict[str, Any]:
+    """Ask a file what the story is asked, as the shared scope and as another."""
+    with tms.open(path, clock=lambda: READ, **options) as memory:
+        told = answers(memory)
+    with tms.open(path, scope="alice", clock=lambda: READ, **options) as memory:
+        return {**told, "alice": answers(memory)}
+
+
 def answers(memory: tms.Memory) -> dict[str, Any]:
     """Ask a memory what the story is asked."""
     log = list(memory.log())
@@ -72,7 +89,7 @@ def answers(memory: tms.Memory) -> dict[str, Any]:
         "log": [_json(commit) for commit in log],
         "reports": {
             anchor: _json(memory.report(anchor))
-            for anchor in anchors[1 if memory.stats().pruned else 0 :]
+            for anchor in anchors[1 if memory.believed_during("Policy:1").truncated else 0 :]
         },
         "holding": {anchor: list(memory.as_of(recorded=anchor).holding()) for anchor in anchors},
         "valid": {
@@ -97,13 +114,17 @@ def make(folder: Path) -> Iterator[Path]:
         if path.exists():
             raise FileExistsError(f"{path} is made once and kept for ever.")
     folder.mkdir(exist_ok=True)
-    with tms.open(whole, clock=Ticking()) as memory:
+    clock = Ticking()
+    with (
+        tms.open(whole, clock=clock) as memory,
+        tms.open(whole, scope="alice", clock=clock) as alice,
+    ):
         middle = tell(memory)
+        tell_as_alice(alice)
+        memory.retract("VulnFeed:2026-07-21")
         memory.prune(before=middle, path=pruned, reason="too long", by="keeper")
     for path in (whole, pruned):
-        with tms.open(path, clock=lambda: READ) as memory:
-            told = answers(memory)
-        text = json.dumps(told, ensure_ascii=False, indent=1, sort_keys=True)
+        text = json.dumps(all_answers(path), ensure_ascii=False, indent=1, sort_keys=True)
         path.with_suffix(".json").write_text(text + "\n", "utf-8")
         yield path
 

@@ -41,8 +41,7 @@ def covers(told: Any, kept: Any) -> bool:
 
 
 def answered(path: Path, **options: Any) -> Any:
-    with tms.open(path, clock=lambda: formats.READ, **options) as memory:
-        return json.loads(json.dumps(formats.answers(memory)))
+    return json.loads(json.dumps(formats.all_answers(path, **options)))
 
 
 # ---------------------------------------------------------------- what was released
