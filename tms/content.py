@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from tms import limits
-from tms.errors import InvalidContent, TMSError, quoted
+from tms.errors import CorruptStore, InvalidContent, TMSError, quoted
 
 DEEPEST = 100
 """How many levels of objects and lists content may have. JSON readers, the one behind the models
@@ -73,6 +73,52 @@ def _too_deep() -> InvalidContent:
         f"content nested deeper than {DEEPEST} levels.",
         hint="Flatten it, or keep it as one text inside an object.",
     )
+
+
+def kept(text: str | None, ref: str) -> dict[str, Any] | None:
+    """Read the content of a node from the file.
+
+    Args:
+        text: what the file has; None if there is nothing.
+        ref: of which node it is.
+
+    Raises:
+        CorruptStore: another hand wrote there what ``canonical`` never gives.
+
+    Cost: grows with the text, which is read once.
+    """
+    if text is None:
+        return None
+    content = readable(text)
+    if content is None:
+        raise CorruptStore(
+            f"the content of {ref} is damaged: it is no JSON that could have been kept.",
+            hint="Run tms verify.",
+            ids=(ref,),
+        )
+    return content
+
+
+def readable(text: str) -> dict[str, Any] | None:
+    """Return the object that a text of the file is; None if ``canonical`` never gives such text."""
+    try:
+        content = _DECODER.decode(text)
+        sound = isinstance(content, dict) and (not _odd(text) or canonical(content) == text)
+    except (ValueError, RecursionError):
+        return None
+    return content if sound else None
+
+
+def _odd(text: str) -> bool:
+    """Tell whether JSON may be nested too deeply, or spell out what is no text."""
+    return text.count("[") + text.count("{") > DEEPEST or "\\ud" in text or "\\uD" in text
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def parsed(text: str) -> Any:

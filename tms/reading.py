@@ -1,9 +1,8 @@
 """What is on record and what is believed, read alike by a memory and a view of its past."""
 
-import json
 from collections.abc import Iterator
 
-from tms import cursors, history, instants
+from tms import content, cursors, history, instants
 from tms.answers import Commit
 from tms.cursors import LARGEST_PAGE, Question, Walk
 from tms.errors import (
@@ -164,13 +163,14 @@ class Reader:
 
     @staticmethod
     def _node(row: NodeRow) -> Node:
+        ref = Ref.kept(row.kind, row.id)
         return Node.model_validate(
             {
-                "ref": Ref.kept(row.kind, row.id),
+                "ref": ref,
                 "role": row.role,
                 "status": Status.IN if row.is_in else Status.OUT,
                 "retracted": bool(row.off),
-                "content": None if row.content is None else json.loads(row.content),
+                "content": content.kept(row.content, ref),
                 "version": row.version or 0,
                 "redacted": row.version is not None and row.content is None,
                 "support": row.support,
