@@ -1,7 +1,9 @@
 """Whatever stops a call, the handle then reads the head and can write; and so can others."""
 
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import count
 from threading import Thread
@@ -10,7 +12,9 @@ import pytest
 
 import tms
 import tms.batch
+import tms.store.chain
 import tms.store.connection
+import tms.store.record
 
 WATCHED = (tms.batch.__file__, tms.store.connection.__file__)
 
@@ -287,3 +291,42 @@ def test_what_another_thread_is_refused_does_not_touch_a_running_verb(tmp_path, 
         memory.source("S:2")
         assert memory.believes("S:2")
         assert memory.head.revision == 2
+
+
+def functions(sql):
+    return set(sql.execute("SELECT name, narg FROM pragma_function_list"))
+
+
+def test_sqlite_calls_no_function_of_ours_which_would_make_its_own_error_of_an_interrupt():
+    with tms.open(":memory:") as memory, closing(sqlite3.connect(":memory:")) as plain:
+        assert functions(memory._connection.sql) == functions(plain)
+
+
+SEALING = {
+    "adding a content": lambda m: m.source("New:1", content={"a": 1}),
+    "revising one": lambda m: m.revise("S:1", content={"a": 2}),
+    "redacting one": lambda m: m.redact("S:1"),
+    "verifying": lambda m: m.verify(),
+}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, Stop])
+@pytest.mark.parametrize("name", SEALING)
+def test_what_interrupts_the_sealing_of_a_content_comes_out_as_it_is(
+    tmp_path, monkeypatch, name, error
+):
+    def stop(content, mark):
+        raise error
+
+    with tms.open(tmp_path / "memory.db") as memory:
+        memory.source("S:1", content={"a": 1})
+        head = memory.head
+        for room in (tms.store.chain, tms.store.record):
+            monkeypatch.setattr(room, "seal", stop)
+        with pytest.raises(error):
+            SEALING[name](memory)
+        monkeypatch.undo()
+        assert memory.head == head
+        assert memory.get("S:1").content == {"a": 1}
+        SEALING[name](memory)
+        assert memory.verify(revisions=None)

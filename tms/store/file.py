@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from tms import errors
 from tms.store import layout, places, shape
-from tms.store.chain import seal
 from tms.store.connection import OVERLAY, Connection, check_format, translated
 from tms.store.places import MEMORY
 from tms.store.settings import is_strict
@@ -195,7 +194,6 @@ def _prepare(connection: Connection, *, timeout: float, full: bool) -> None:
         _keep_a_log(sql, timeout)
     sql.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
     sql.execute("PRAGMA temp_store = MEMORY")
-    sql.create_function("seal", 2, seal, deterministic=True)
     for statement in OVERLAY:
         sql.execute(statement)
     sql.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
