@@ -2,9 +2,9 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from making import no_guards
 
 import tms
-from tests.making import no_guards
 from tms import render
 
 

@@ -156,7 +156,9 @@ class Upkeep(Questions):
         """Copy the whole memory into another file, of the last commit, safe beside writers.
 
         The copy has its name only when it is complete and on disk; a crash leaves at most a file
-        that ends in ``.unfinished``. It opens like any memory, and has the same anchors.
+        that ends in ``.unfinished``. It opens like any memory, and has the same anchors. Who puts
+        it in the place of a memory, when nobody has that open, also removes the ``-wal`` and
+        ``-shm`` file there: SQLite would lay the old log over it.
 
         Args:
             path: where nothing is yet.

@@ -57,7 +57,8 @@ _AFTER_CONTENTS = (
     Part("redaction", "node, revision", _LATER, "revision, node"),
     Part("concern", "scope, revision, believed", _LATER, "revision, scope"),
 )
-"""Hashed in this order, contents between the two. The digest of a justification is over its premises and conclusions."""
+"""Hashed in this order, contents between the two. The digest of a justification is over its
+premises and conclusions."""
 
 # Of the nodes that are new in a commit they lie side by side; of older ones an index finds them.
 _OF_OLDER = f"{_LATER} AND +node <= {_FIRST_KEY}"

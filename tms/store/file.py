@@ -29,8 +29,9 @@ _LONGEST_WAIT = 2_000_000
 """In seconds; SQLite counts the milliseconds of a wait in 31 bits."""
 
 _BACK = (
-    "Nothing of it was run or changed. Go back to a copy from before; or put back what schema.sql"
-    " says, or drop a table of the cache, with the sqlite3 shell."
+    "Nothing of it was run or changed. Go back to a copy from before, and remove the -wal and"
+    " -shm file here first, or SQLite lays the old log over it; or put back what schema.sql says,"
+    " or drop a table of the cache, with the sqlite3 shell."
 )
 _WHERE = "Give the path of a memory, or a path where there is no file yet."
 
