@@ -330,3 +330,49 @@ def test_what_interrupts_the_sealing_of_a_content_comes_out_as_it_is(
         assert memory.get("S:1").content == {"a": 1}
         SEALING[name](memory)
         assert memory.verify(revisions=None)
+
+
+WALKS = {
+    "holding": lambda m: m.holding(),
+    "log": lambda m: m.log(),
+    "changes": lambda m: m.changes(),
+    "export": lambda m: m.export(),
+    "holding of a view": lambda m: m.as_of(recorded=m.head).holding(),
+}
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_walk_that_another_thread_is_refused_goes_on_in_its_own(tmp_path, name):
+    with tms.open(tmp_path / "memory.db") as memory:
+        for number in range(5):
+            memory.axiom(f"F:{number}")
+        whole = list(WALKS[name](memory))
+        walk = WALKS[name](memory)
+        assert iter(walk) is walk
+        got = [next(walk), next(walk)]
+        for _ in range(2):
+            assert refused_elsewhere(lambda: next(walk))
+        assert [*got, *walk] == whole
+        with pytest.raises(StopIteration):
+            next(walk)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("name", WALKS)
+def test_a_walk_is_refused_after_a_fork_and_goes_on_in_the_parent(tmp_path, name):
+    with tms.open(tmp_path / "memory.db") as memory:
+        for number in range(5):
+            memory.axiom(f"F:{number}")
+        whole = list(WALKS[name](memory))
+        walk = WALKS[name](memory)
+        got = [next(walk)]
+        child = os.fork()
+        if child == 0:
+            try:
+                next(walk)
+            except tms.Misuse:
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert [*got, *walk] == whole

@@ -16,7 +16,7 @@ from tms.errors import (
 )
 from tms.models import Justification, Node, Page, Status
 from tms.refs import JUSTIFICATION, Anchor, Digest, Ref, ref_of
-from tms.store import Beliefs, Chain, Connection, Named, NodeRow, Overlay, Record, Windows
+from tms.store import Beliefs, Chain, Connection, Named, NodeRow, Overlay, Owned, Record, Windows
 
 
 class Reader:
@@ -198,7 +198,7 @@ class Reader:
         check_kind(kind)
         with self._connection.snapshot():
             pinned = self._look()
-        return self._walk(pinned, kind)
+        return Owned(self._connection, self._walk(pinned, kind))
 
     def _walk(self, pinned: tuple[int, int | None], kind: str | None) -> Iterator[Ref]:
         after: tuple[str, str, int] | None = None
@@ -329,7 +329,7 @@ class Reader:
         with self._connection.snapshot():
             head = self._recorded()
             start = 0 if after is None else history.revision_of(self._beliefs, after, head)
-        return self._translated_log(start, head)
+        return Owned(self._connection, self._translated_log(start, head))
 
     def _translated_log(self, start: int, head: int) -> Iterator[Commit]:
         with self._connection.translated():

@@ -34,6 +34,7 @@ from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.lookup import Crossed, Head, Named
 from tms.store.moves import Loss, Moves
 from tms.store.network import SqlNetwork
+from tms.store.owned import Owned
 from tms.store.places import unfit
 from tms.store.pruning import Pruner, Pruning, prunings
 from tms.store.record import Record
@@ -72,6 +73,7 @@ __all__ = [
     "Named",
     "NodeRow",
     "Overlay",
+    "Owned",
     "Passed",
     "Pruner",
     "Pruning",
