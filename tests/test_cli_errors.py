@@ -1,13 +1,17 @@
+import ast
 import json
+import re
 import sqlite3
 from contextlib import closing
 
 import pytest
-from making import no_guards, plain
+from click.testing import CliRunner
+from making import ROOT, no_guards, plain
 from shell import NEEDED, kept, run
 
 import tms
-from tms.cli.program import exit_status
+from tms.cli import main
+from tms.cli.program import ELSE, exit_status, program, spoken
 
 
 @pytest.fixture(autouse=True)
@@ -170,12 +174,25 @@ def test_a_file_held_by_another_writer_is_a_conflict(path, monkeypatch):
     assert result.stderr.startswith("error[busy]: ")
 
 
-def test_a_damaged_file_is_told_as_one(path):
+def test_a_damaged_file_is_told_as_one(path, monkeypatch):
+    def trip(*_):
+        raise KeyError("over what nobody thought of")
+
+    monkeypatch.setattr(tms.Memory, "get", trip)
     with no_guards(path) as connection:
         connection.execute("UPDATE content SET content = '{\"n\": 1'")
     result = run(path, "show", "Feed:1")
     assert result.exit_code == 1
     assert result.stderr == f"error[corrupt-store]: {path} is damaged.\nhint: Run tms verify.\n"
+
+
+def test_a_damaged_content_is_told_by_its_node(path):
+    with no_guards(path) as connection:
+        connection.execute("UPDATE content SET content = '{\"n\": 1'")
+    result = run(path, "show", "Feed:1")
+    assert result.exit_code == 1
+    assert "the content of Feed:1 is damaged" in result.stderr
+    assert "hint: Run tms verify." in result.stderr
     result = run(path, "verify")
     assert result.exit_code == 1
     assert result.stdout.startswith("unsound")
@@ -200,3 +217,92 @@ def test_a_fault_of_our_own_is_not_hidden(path, monkeypatch):
     monkeypatch.setattr(tms.Memory, "get", lambda *_: {}["missing"])
     with pytest.raises(KeyError):
         run(path, "show", "Feed:1")
+
+
+# ---------------------------------------------------------------- hints in the words of a shell
+
+
+def texts():
+    """Yield each text in the source that is no docstring, with an X for what is filled in."""
+    for path in sorted((ROOT / "tms").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        inside = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                inside.update(node.values)
+                yield "".join(
+                    getattr(part, "value", "X") if _is_text(part) else "X" for part in node.values
+                )
+            elif _is_text(node) and node not in inside:
+                yield node.value
+
+
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_whatever_a_hint_says_to_call_is_a_verb_at_the_command_line():
+    named = [text for text in texts() if re.search(r"(?:^|[ (])memory\.[a-z_]+(?:\(|[ ,])", text)]
+    assert len(named) > 12
+    for text in named:
+        told = spoken(text)
+        assert "memory." not in told, told
+        for verb in re.findall(r"tms ([a-z][a-z-]*)", told):
+            assert verb in program.commands, told
+        for verb, option in re.findall(r"tms ([a-z-]+) (--[a-z]+)", told):
+            assert any(option in given.opts for given in program.commands[verb].params), told
+
+
+def test_every_method_is_a_verb_or_has_another_name():
+    for name in dir(tms.Memory):
+        if name.startswith("_") or name in PYTHON_ALONE:
+            assert name not in ELSE
+            continue
+        told = spoken(f"Say memory.{name}(x).")
+        verb = re.fullmatch(r"Say tms ([a-z-]+)( --[a-z]+)?\.", told)
+        assert told == "Say --at ANCHOR." if verb is None else verb[1] in program.commands, told
+
+
+PYTHON_ALONE = {"close", "mend", "on_commit", "scope", "subscriptions"}
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ("Say memory.revise('F:(a)', content=...).", "Say tms revise."),
+        ('Say memory.revise("F:it\'s", content=...).', "Say tms revise."),
+        (
+            'Open it with scope="name", or with scope="".',
+            "Open it with --scope name, or with --scope ''.",
+        ),
+        ("A bundle is what memory.export() gives.", "A bundle is what tms export gives."),
+    ],
+)
+def test_a_hint_is_told_in_the_words_of_the_command_line(hint, told):
+    assert spoken(hint) == told
+
+
+def test_a_hint_about_a_digest_names_what_prints_one(path):
+    result = run(path, "verify", "--kept", "junk")
+    assert "Take one from tms head --digest:" in result.stderr
+
+
+def test_a_scope_that_must_not_verify_is_told_the_option(path):
+    result = CliRunner().invoke(main, ["--db", str(path), "--scope", "alice", "verify"])
+    assert "--scope ''" in result.stderr
+
+
+def test_a_name_that_must_be_given_is_not_said_to_be_left_out(path):
+    result = run(path, "subscribe", "")
+    assert (result.exit_code, "leave it out" in result.stderr) == (2, False)
+
+
+def test_what_is_only_counted_is_not_said_to_be_pruned(path, tmp_path):
+    head = run(path, "head").stdout.strip()
+    counted = run(path, "prune", head).stdout
+    assert "would be left out" in counted
+    assert "pruned" not in counted
+    made = run(path, "prune", head, "--into", str(tmp_path / "new.db")).stdout
+    assert made.startswith("pruned into")
+    assert "would" not in made
+    assert "pruned at" in run(tmp_path / "new.db", "status").stdout

@@ -443,3 +443,39 @@ def test_a_relative_path_is_of_the_folder_in_which_it_was_opened(path: Path) -> 
         os.mkdir("elsewhere")
         os.chdir("elsewhere")
         assert memory.source("New:1")
+
+
+_KILLED = """
+import os, sqlite3, sys
+sql = sqlite3.connect(sys.argv[1], isolation_level=None)
+sql.execute("PRAGMA journal_mode = DELETE")
+sql.execute("PRAGMA cache_size = 1")
+sql.execute("BEGIN IMMEDIATE")
+sql.execute("CREATE TABLE wide (text)")
+sql.executemany("INSERT INTO wide VALUES (?)", [("x" * 5000,)] * 500)
+os._exit(0)
+"""
+
+
+def test_a_half_written_commit_that_may_not_be_undone_is_told(path: Path) -> None:
+    subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
+    assert os.path.getsize(f"{path}-journal")
+    with pytest.raises(tms.ReadOnly, match="half-written commit") as caught:
+        tms.open(path, read_only=True)
+    assert "permissions" not in caught.value.hint
+    with tms.open(path) as memory:
+        assert memory.verify()
+    with tms.open(path, read_only=True) as memory:
+        assert memory.believes("Flag:14")
+
+
+def test_a_file_that_may_not_be_read_is_told_as_such(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)  # the tests may run as root, whom nothing stops
+    with pytest.raises(tms.NotATMSFile, match="Permission denied") as caught:
+        tms.open(path)
+    assert "permissions" in caught.value.hint

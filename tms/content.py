@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from tms import limits
-from tms.errors import CorruptStore, InvalidContent, TMSError, quoted
+from tms.errors import CorruptStore, InvalidContent, TMSError, clause, quoted
 
 DEEPEST = 100
 """How many levels of objects and lists content may have. JSON readers, the one behind the models
@@ -41,7 +41,7 @@ def canonical(content: Mapping[str, Any] | None) -> str | None:
         raise _too_deep() from None
     except (TypeError, ValueError) as error:
         raise InvalidContent(
-            f"content that JSON cannot keep: {error}.",
+            f"content that JSON cannot keep: {clause(error)}.",
             hint="Use text keys and text, numbers, true, false, null, lists and objects.",
         ) from None
     if size > limits.CONTENT:
@@ -172,7 +172,7 @@ def check_text(
             f"{name} is {quoted(text)}, not text.", hint=f"Give {name} as text or not at all."
         )
     if not (text or empty):
-        raise error(f"{name} is empty.", hint=f"Give {name} some text, or leave it out.")
+        raise error(f"{name} is empty.", hint=f"Give {name} some text.")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as surrogate:

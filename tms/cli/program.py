@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -91,7 +92,7 @@ class Program(click.Group):
         try:
             status = super().main(arguments, "tms", complete_var, standalone_mode=False, **extra)
         except tms.TMSError as error:
-            _complain(error.code, error.message, _hint(error), error.ids, with_json=with_json)
+            _complain(error.code, error.message, spoken(error.hint), error.ids, with_json=with_json)
             status = exit_status(error)
         except click.ClickException as error:
             message = shortened(error.format_message())
@@ -154,12 +155,30 @@ def _complain(code: str, message: str, hint: str, ids: Sequence[str], *, with_js
         click.echo(text, err=True)
 
 
-_METHOD = re.compile(r"memory\.(\w+)(\([^()]*\))?")
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_METHOD = re.compile(rf"""memory\.(\w+)(\((?:{_QUOTED}|[^()'"])*\))?""")
+_SCOPE = re.compile(r'scope="([^"]*)"')
+
+ELSE = {
+    "as_of": "--at ANCHOR",
+    "batch": "tms import",
+    "believes": "tms status",
+    "digest": "tms head --digest",
+    "get": "tms show",
+    "history_page": "tms history",
+    "import_": "tms import",
+    "load": "tms import",
+    "log_page": "tms log",
+    "report_page": "tms report",
+    "stats": "tms status",
+}
+"""What is called otherwise at the command line than the method is."""
 
 
-def _hint(error: tms.TMSError) -> str:
-    """Say what to do next in the words of the command line."""
-    return _METHOD.sub(lambda method: f"tms {method[1].replace('_', '-')}", error.hint)
+def spoken(hint: str) -> str:
+    """Return what a hint says to do, in the words of the command line."""
+    told = _METHOD.sub(lambda found: ELSE.get(found[1], f"tms {found[1].replace('_', '-')}"), hint)
+    return _SCOPE.sub(lambda found: f"--scope {quote(found[1])}", told)
 
 
 def _usage_hint(error: click.ClickException) -> str:

@@ -351,11 +351,17 @@ class translated:
 def _translation(error: Exception, path: str) -> errors.TMSError:
     code = getattr(error, "sqlite_errorcode", None)
     primary = code & 0xFF if code is not None else None
-    text = str(error)
+    text = errors.clause(error)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return errors.Busy(
             f"another writer held {path} for longer than the wait.",
             hint="Nothing was written. Try again, or open with a longer timeout.",
+            ids=(path,),
+        )
+    if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+        return errors.ReadOnly(
+            f"{path} has a half-written commit, of a writer that was killed.",
+            hint="Open it once for writing, which goes back to the commit before.",
             ids=(path,),
         )
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
@@ -372,7 +378,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
         return _corrupt(path, error)
     if isinstance(error, sqlite3.ProgrammingError):
         return errors.Misuse(
-            f"the memory on {path} cannot be used here: {text}",
+            f"the memory on {path} cannot be used here: {text}.",
             hint="A closed memory must be opened again, and each thread opens its own.",
             ids=(path,),
         )
@@ -385,7 +391,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
 
 def _corrupt(path: str, error: Exception) -> errors.CorruptStore:
     return errors.CorruptStore(
-        f"{path} contradicts its format: {error}.",
+        f"{path} contradicts its format: {errors.clause(error)}.",
         hint="Nothing was written. Run tms verify on it.",
         ids=(path,),
     )
