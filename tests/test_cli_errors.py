@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 from click.testing import CliRunner
 from making import ROOT, no_guards, plain
-from shell import NEEDED, kept, run
+from shell import NEEDED, kept, run, told
 
 import tms
 from tms.cli import main
@@ -306,3 +306,67 @@ def test_what_is_only_counted_is_not_said_to_be_pruned(path, tmp_path):
     assert made.startswith("pruned into")
     assert "would" not in made
     assert "pruned at" in run(tmp_path / "new.db", "status").stdout
+
+
+# ---------------------------------------------------------------- made for nothing
+
+FAILING = {
+    "a premise that is unknown": (["justify", "F:1", "--from", "NO:1"], None, 3),
+    "no ref": (["source", "x"], None, 2),
+    "an import with a bad first line": (["import", "-"], "[1]\n", 2),
+    "a bundle that is cut off": (["import", "-"], '{"bundle":1}\n', 2),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_command_that_fails_leaves_no_new_memory_behind(tmp_path, name):
+    args, given, status = FAILING[name]
+    path = tmp_path / "new.db"
+    assert run(path, *args, input=given).exit_code == status
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_command_that_fails_leaves_what_was_there(tmp_path, name):
+    args, given, status = FAILING[name]
+    path = tmp_path / "new.db"
+    told(path, "init")
+    assert run(path, *args, input=given).exit_code == status
+    assert list(tmp_path.iterdir()) == [path]
+    path.write_bytes(b"")
+    assert run(path, *args, input=given).exit_code == status
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_import_that_fails_after_a_commit_leaves_the_commit(tmp_path):
+    path = tmp_path / "new.db"
+    given = '{"source": "Feed:1"}\n{"commit": {}}\n[1]\n'
+    assert run(path, "import", "-", input=given).exit_code == 2
+    assert told(path, "show", "Feed:1")
+
+
+@pytest.mark.parametrize("use", ["open", "strict", "replaced"])
+def test_what_others_use_by_then_is_left(tmp_path, monkeypatch, use):
+    path = tmp_path / "new.db"
+    others = []
+
+    def fails(*_, **__):
+        if use == "replaced":
+            for name in tmp_path.iterdir():
+                name.unlink()
+        other = tms.open(path)
+        if use == "open":
+            others.append(other)
+        else:
+            other.require_scope(required=use == "strict")
+            other.close()
+        raise tms.Busy("somebody writes.")
+
+    monkeypatch.setattr(tms.Memory, "source", fails)
+    assert run(path, "source", "Feed:1").exit_code == 4
+    assert path.exists()
+    for other in others:
+        other.fact("F:1")
+        other.close()
+    with tms.open(path, scope="") as memory:
+        assert memory.verify()

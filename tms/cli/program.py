@@ -9,8 +9,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from shlex import quote
@@ -23,6 +23,7 @@ from click.exceptions import Exit
 import tms
 from tms.errors import shortened
 from tms.render import line
+from tms.store import unmake
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -66,6 +67,20 @@ class Door:
             told = tms.ScopeRequired.to(verb, self.path)
             told.hint = "Say --scope NAME, or --scope '' for what is shared."
             raise told from None
+
+    @contextmanager
+    def making(self) -> Iterator[tms.Memory]:
+        """Open it, and make it if there is none; what was made for a failure is removed again."""
+        fresh, made = not os.path.lexists(self.path), None
+        try:
+            with self.open(create=True) as memory:
+                if fresh and os.path.exists(self.path):
+                    made = os.stat(self.path)
+                yield memory
+        except BaseException:
+            if made is not None:
+                unmake(self.path, made)
+            raise
 
     def damaged(self) -> bool:
         """Return whether the file does not keep its promises."""

@@ -41,6 +41,7 @@ from tms.store.record import Record
 from tms.store.redacting import overwriting, scrub
 from tms.store.settings import be_strict
 from tms.store.turns import Turns
+from tms.store.unmaking import unmake
 from tms.store.windows import Bound, Windows
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "prunings",
     "scrub",
     "unfit",
+    "unmake",
     "versions",
     "write_out",
 ]

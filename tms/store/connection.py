@@ -90,7 +90,7 @@ class Connection:
         Raises:
             StoreFailed: it does not.
         """
-        if self._found() != self._inode:
+        if self._place and (self._inode is None or self._found() != self._inode):
             raise errors.StoreFailed(
                 f"{self.path} was moved, removed or replaced while it was open.",
                 hint="Close this memory; nothing was written. Move a file only when nobody has it"
