@@ -1,13 +1,17 @@
+import ast
 import json
+import re
 import sqlite3
 from contextlib import closing
 
 import pytest
-from making import no_guards, plain
-from shell import NEEDED, kept, run
+from click.testing import CliRunner
+from making import ROOT, no_guards, plain
+from shell import NEEDED, kept, run, told
 
 import tms
-from tms.cli.program import exit_status
+from tms.cli import main
+from tms.cli.program import ELSE, exit_status, program, spoken
 
 
 @pytest.fixture(autouse=True)
@@ -170,12 +174,25 @@ def test_a_file_held_by_another_writer_is_a_conflict(path, monkeypatch):
     assert result.stderr.startswith("error[busy]: ")
 
 
-def test_a_damaged_file_is_told_as_one(path):
+def test_a_damaged_file_is_told_as_one(path, monkeypatch):
+    def trip(*_):
+        raise KeyError("over what nobody thought of")
+
+    monkeypatch.setattr(tms.Memory, "get", trip)
     with no_guards(path) as connection:
         connection.execute("UPDATE content SET content = '{\"n\": 1'")
     result = run(path, "show", "Feed:1")
     assert result.exit_code == 1
     assert result.stderr == f"error[corrupt-store]: {path} is damaged.\nhint: Run tms verify.\n"
+
+
+def test_a_damaged_content_is_told_by_its_node(path):
+    with no_guards(path) as connection:
+        connection.execute("UPDATE content SET content = '{\"n\": 1'")
+    result = run(path, "show", "Feed:1")
+    assert result.exit_code == 1
+    assert "the content of Feed:1 is damaged" in result.stderr
+    assert "hint: Run tms verify." in result.stderr
     result = run(path, "verify")
     assert result.exit_code == 1
     assert result.stdout.startswith("unsound")
@@ -200,3 +217,156 @@ def test_a_fault_of_our_own_is_not_hidden(path, monkeypatch):
     monkeypatch.setattr(tms.Memory, "get", lambda *_: {}["missing"])
     with pytest.raises(KeyError):
         run(path, "show", "Feed:1")
+
+
+# ---------------------------------------------------------------- hints in the words of a shell
+
+
+def texts():
+    """Yield each text in the source that is no docstring, with an X for what is filled in."""
+    for path in sorted((ROOT / "tms").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        inside = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                inside.update(node.values)
+                yield "".join(
+                    getattr(part, "value", "X") if _is_text(part) else "X" for part in node.values
+                )
+            elif _is_text(node) and node not in inside:
+                yield node.value
+
+
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_whatever_a_hint_says_to_call_is_a_verb_at_the_command_line():
+    named = [text for text in texts() if re.search(r"(?:^|[ (])memory\.[a-z_]+(?:\(|[ ,])", text)]
+    assert len(named) > 12
+    for text in named:
+        told = spoken(text)
+        assert "memory." not in told, told
+        for verb in re.findall(r"tms ([a-z][a-z-]*)", told):
+            assert verb in program.commands, told
+        for verb, option in re.findall(r"tms ([a-z-]+) (--[a-z]+)", told):
+            assert any(option in given.opts for given in program.commands[verb].params), told
+
+
+def test_every_method_is_a_verb_or_has_another_name():
+    for name in dir(tms.Memory):
+        if name.startswith("_") or name in PYTHON_ALONE:
+            assert name not in ELSE
+            continue
+        told = spoken(f"Say memory.{name}(x).")
+        verb = re.fullmatch(r"Say tms ([a-z-]+)( --[a-z]+)?\.", told)
+        assert told == "Say --at ANCHOR." if verb is None else verb[1] in program.commands, told
+
+
+PYTHON_ALONE = {"close", "mend", "on_commit", "scope", "subscriptions"}
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ("Say memory.revise('F:(a)', content=...).", "Say tms revise."),
+        ('Say memory.revise("F:it\'s", content=...).', "Say tms revise."),
+        (
+            'Open it with scope="name", or with scope="".',
+            "Open it with --scope name, or with --scope ''.",
+        ),
+        ("A bundle is what memory.export() gives.", "A bundle is what tms export gives."),
+    ],
+)
+def test_a_hint_is_told_in_the_words_of_the_command_line(hint, told):
+    assert spoken(hint) == told
+
+
+def test_a_hint_about_a_digest_names_what_prints_one(path):
+    result = run(path, "verify", "--kept", "junk")
+    assert "Take one from tms head --digest:" in result.stderr
+
+
+def test_a_scope_that_must_not_verify_is_told_the_option(path):
+    result = CliRunner().invoke(main, ["--db", str(path), "--scope", "alice", "verify"])
+    assert "--scope ''" in result.stderr
+
+
+def test_a_name_that_must_be_given_is_not_said_to_be_left_out(path):
+    result = run(path, "subscribe", "")
+    assert (result.exit_code, "leave it out" in result.stderr) == (2, False)
+
+
+def test_what_is_only_counted_is_not_said_to_be_pruned(path, tmp_path):
+    head = run(path, "head").stdout.strip()
+    counted = run(path, "prune", head).stdout
+    assert "would be left out" in counted
+    assert "pruned" not in counted
+    made = run(path, "prune", head, "--into", str(tmp_path / "new.db")).stdout
+    assert made.startswith("pruned into")
+    assert "would" not in made
+    assert "pruned at" in run(tmp_path / "new.db", "status").stdout
+
+
+# ---------------------------------------------------------------- made for nothing
+
+FAILING = {
+    "a premise that is unknown": (["justify", "F:1", "--from", "NO:1"], None, 3),
+    "no ref": (["source", "x"], None, 2),
+    "an import with a bad first line": (["import", "-"], "[1]\n", 2),
+    "a bundle that is cut off": (["import", "-"], '{"bundle":1}\n', 2),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_command_that_fails_leaves_no_new_memory_behind(tmp_path, name):
+    args, given, status = FAILING[name]
+    path = tmp_path / "new.db"
+    assert run(path, *args, input=given).exit_code == status
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_command_that_fails_leaves_what_was_there(tmp_path, name):
+    args, given, status = FAILING[name]
+    path = tmp_path / "new.db"
+    told(path, "init")
+    assert run(path, *args, input=given).exit_code == status
+    assert list(tmp_path.iterdir()) == [path]
+    path.write_bytes(b"")
+    assert run(path, *args, input=given).exit_code == status
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_import_that_fails_after_a_commit_leaves_the_commit(tmp_path):
+    path = tmp_path / "new.db"
+    given = '{"source": "Feed:1"}\n{"commit": {}}\n[1]\n'
+    assert run(path, "import", "-", input=given).exit_code == 2
+    assert told(path, "show", "Feed:1")
+
+
+@pytest.mark.parametrize("use", ["open", "strict", "replaced"])
+def test_what_others_use_by_then_is_left(tmp_path, monkeypatch, use):
+    path = tmp_path / "new.db"
+    others = []
+
+    def fails(*_, **__):
+        if use == "replaced":
+            for name in tmp_path.iterdir():
+                name.unlink()
+        other = tms.open(path)
+        if use == "open":
+            others.append(other)
+        else:
+            other.require_scope(required=use == "strict")
+            other.close()
+        raise tms.Busy("somebody writes.")
+
+    monkeypatch.setattr(tms.Memory, "source", fails)
+    assert run(path, "source", "Feed:1").exit_code == 4
+    assert path.exists()
+    for other in others:
+        other.fact("F:1")
+        other.close()
+    with tms.open(path, scope="") as memory:
+        assert memory.verify()

@@ -1,6 +1,7 @@
 import pickle
 import re
-from collections.abc import Callable
+from collections import UserDict
+from collections.abc import Callable, KeysView
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,13 @@ def test_an_error_is_the_builtin_that_a_stranger_would_catch(kind: type[tms.TMSE
         assert issubclass(kind, (LookupError, FileNotFoundError))
     else:
         assert issubclass(kind, (ValueError, RuntimeError, OSError))
+
+
+def test_a_reason_that_ends_with_a_full_stop_gets_no_second_one() -> None:
+    class Odd(UserDict[str, object]):
+        def keys(self) -> KeysView[str]:
+            raise TypeError("it is no object.")
+
+    with tms.open(":memory:") as memory, pytest.raises(tms.InvalidContent) as caught:
+        memory.source("Feed:1", content=Odd(a=1))
+    assert ".." not in str(caught.value)

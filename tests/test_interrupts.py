@@ -1,7 +1,9 @@
 """Whatever stops a call, the handle then reads the head and can write; and so can others."""
 
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import count
 from threading import Thread
@@ -10,7 +12,9 @@ import pytest
 
 import tms
 import tms.batch
+import tms.store.chain
 import tms.store.connection
+import tms.store.record
 
 WATCHED = (tms.batch.__file__, tms.store.connection.__file__)
 
@@ -287,3 +291,88 @@ def test_what_another_thread_is_refused_does_not_touch_a_running_verb(tmp_path, 
         memory.source("S:2")
         assert memory.believes("S:2")
         assert memory.head.revision == 2
+
+
+def functions(sql):
+    return set(sql.execute("SELECT name, narg FROM pragma_function_list"))
+
+
+def test_sqlite_calls_no_function_of_ours_which_would_make_its_own_error_of_an_interrupt():
+    with tms.open(":memory:") as memory, closing(sqlite3.connect(":memory:")) as plain:
+        assert functions(memory._connection.sql) == functions(plain)
+
+
+SEALING = {
+    "adding a content": lambda m: m.source("New:1", content={"a": 1}),
+    "revising one": lambda m: m.revise("S:1", content={"a": 2}),
+    "redacting one": lambda m: m.redact("S:1"),
+    "verifying": lambda m: m.verify(),
+}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, Stop])
+@pytest.mark.parametrize("name", SEALING)
+def test_what_interrupts_the_sealing_of_a_content_comes_out_as_it_is(
+    tmp_path, monkeypatch, name, error
+):
+    def stop(content, mark):
+        raise error
+
+    with tms.open(tmp_path / "memory.db") as memory:
+        memory.source("S:1", content={"a": 1})
+        head = memory.head
+        for room in (tms.store.chain, tms.store.record):
+            monkeypatch.setattr(room, "seal", stop)
+        with pytest.raises(error):
+            SEALING[name](memory)
+        monkeypatch.undo()
+        assert memory.head == head
+        assert memory.get("S:1").content == {"a": 1}
+        SEALING[name](memory)
+        assert memory.verify(revisions=None)
+
+
+WALKS = {
+    "holding": lambda m: m.holding(),
+    "log": lambda m: m.log(),
+    "changes": lambda m: m.changes(),
+    "export": lambda m: m.export(),
+    "holding of a view": lambda m: m.as_of(recorded=m.head).holding(),
+}
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_walk_that_another_thread_is_refused_goes_on_in_its_own(tmp_path, name):
+    with tms.open(tmp_path / "memory.db") as memory:
+        for number in range(5):
+            memory.axiom(f"F:{number}")
+        whole = list(WALKS[name](memory))
+        walk = WALKS[name](memory)
+        assert iter(walk) is walk
+        got = [next(walk), next(walk)]
+        for _ in range(2):
+            assert refused_elsewhere(lambda: next(walk))
+        assert [*got, *walk] == whole
+        with pytest.raises(StopIteration):
+            next(walk)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("name", WALKS)
+def test_a_walk_is_refused_after_a_fork_and_goes_on_in_the_parent(tmp_path, name):
+    with tms.open(tmp_path / "memory.db") as memory:
+        for number in range(5):
+            memory.axiom(f"F:{number}")
+        whole = list(WALKS[name](memory))
+        walk = WALKS[name](memory)
+        got = [next(walk)]
+        child = os.fork()
+        if child == 0:
+            try:
+                next(walk)
+            except tms.Misuse:
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert [*got, *walk] == whole

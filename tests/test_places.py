@@ -341,3 +341,141 @@ def test_a_memory_goes_on_when_the_process_goes_elsewhere(
     assert os.listdir() == []
     with plain(path) as connection:
         assert connection.execute("SELECT count(*) FROM redaction").fetchone() == (1,)
+
+
+# ---------------------------------------------------------------- moved while it is open
+
+
+def renamed(path: Path) -> None:
+    path.rename("moved.db")
+
+
+def removed(path: Path) -> None:
+    path.unlink()
+
+
+def replaced(path: Path) -> None:
+    shutil.copy(path, "copy.db")
+    os.replace("copy.db", path)
+
+
+def folder_renamed(path: Path) -> None:
+    path.parent.rename(path.parent.with_name(f"{path.parent.name}-elsewhere"))
+
+
+MOVED = {
+    "renamed": renamed,
+    "removed": removed,
+    "replaced": replaced,
+    "its folder renamed": folder_renamed,
+}
+WRITES: dict[str, Callable[[tms.Memory], object]] = {
+    "source": lambda memory: memory.source("New:1"),
+    "retract": lambda memory: memory.retract("Scan:1"),
+    "redact": lambda memory: memory.redact("Feed:1"),
+    "rebuild": lambda memory: memory.rebuild(),
+    "require_scope": lambda memory: memory.require_scope(),
+}
+
+
+def refuses_to_write(memory: tms.Memory, write: Callable[[tms.Memory], object]) -> None:
+    head = memory.head
+    with pytest.raises(tms.StoreFailed, match="was moved, removed or replaced") as caught:
+        write(memory)
+    assert "nothing was written" in caught.value.hint
+    assert memory.head == head
+    assert memory.believes("Flag:14")  # reading goes on
+    assert memory.get("Feed:1").content == {"rows": 2}
+
+
+@pytest.mark.parametrize("how", MOVED)
+@pytest.mark.parametrize("write", WRITES)
+def test_a_file_that_was_moved_while_it_is_open_takes_no_more_commits(
+    path: Path, how: str, write: str
+) -> None:
+    with tms.open(path, clock=Clock()) as memory:
+        memory.unretract("Feed:1")
+        MOVED[how](path)
+        refuses_to_write(memory, WRITES[write])
+
+
+def test_a_link_that_leads_elsewhere_by_now_takes_no_more_commits(path: Path) -> None:
+    path.rename("first.db")
+    os.symlink("first.db", "link.db")
+    shutil.copy("first.db", "second.db")
+    with tms.open("link.db", clock=Clock()) as memory:
+        os.symlink("second.db", "new.db")
+        os.replace("new.db", "link.db")
+        refuses_to_write(memory, WRITES["source"])
+        os.symlink("first.db", "new.db")
+        os.replace("new.db", "link.db")
+        assert memory.source("New:1")  # it leads back
+
+
+def test_a_file_that_is_moved_before_the_scrub_leaves_another_file_alone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tms.open(path, clock=Clock()) as memory:
+        scrub = tms.verbs.scrub
+
+        def moved(connection: object) -> None:
+            os.rename(path, "moved.db")
+            Path(path).write_bytes(b"of somebody else")
+            scrub(connection)
+
+        monkeypatch.setattr(tms.verbs, "scrub", moved)
+        with pytest.raises(tms.StoreFailed, match="was moved") as caught:
+            memory.redact("Feed:1")
+        assert "It is redacted" in caught.value.hint
+    assert path.read_bytes() == b"of somebody else"
+
+
+def test_a_path_through_a_link_and_back_leads_where_the_system_says(path: Path) -> None:
+    os.makedirs("one/two")
+    os.symlink("one/two", "link")
+    with tms.open("link/../there.db", clock=Clock()) as memory:
+        assert memory.source("New:1")
+    assert os.path.exists("one/there.db")
+
+
+def test_a_relative_path_is_of_the_folder_in_which_it_was_opened(path: Path) -> None:
+    with tms.open(path.name, clock=Clock()) as memory:
+        os.mkdir("elsewhere")
+        os.chdir("elsewhere")
+        assert memory.source("New:1")
+
+
+_KILLED = """
+import os, sqlite3, sys
+sql = sqlite3.connect(sys.argv[1], isolation_level=None)
+sql.execute("PRAGMA journal_mode = DELETE")
+sql.execute("PRAGMA cache_size = 1")
+sql.execute("BEGIN IMMEDIATE")
+sql.execute("CREATE TABLE wide (text)")
+sql.executemany("INSERT INTO wide VALUES (?)", [("x" * 5000,)] * 500)
+os._exit(0)
+"""
+
+
+def test_a_half_written_commit_that_may_not_be_undone_is_told(path: Path) -> None:
+    subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
+    assert os.path.getsize(f"{path}-journal")
+    with pytest.raises(tms.ReadOnly, match="half-written commit") as caught:
+        tms.open(path, read_only=True)
+    assert "permissions" not in caught.value.hint
+    with tms.open(path) as memory:
+        assert memory.verify()
+    with tms.open(path, read_only=True) as memory:
+        assert memory.believes("Flag:14")
+
+
+def test_a_file_that_may_not_be_read_is_told_as_such(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refuse)  # the tests may run as root, whom nothing stops
+    with pytest.raises(tms.NotATMSFile, match="Permission denied") as caught:
+        tms.open(path)
+    assert "permissions" in caught.value.hint

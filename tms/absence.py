@@ -6,11 +6,11 @@ derives, and at facts that would be IN if they were not switched off themselves.
 wait for one another are strongly connected through what they miss (Tarjan 1972).
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tms import grounding, history
 from tms.answers import Lack, Waiting, WhyNot
+from tms.content import kept
 from tms.losses import Losses
 from tms.models import Status
 from tms.refs import JUSTIFICATION, Anchor, Ref
@@ -194,7 +194,7 @@ class _Absence:
                 ref=self._names[key],
                 role="source" if row.role == "source" else "fact",
                 depth=self._depths[key],
-                content=None if row.content is None else json.loads(row.content),
+                content=kept(row.content, self._names[key]),
                 retracted=bool(row.off),
                 outside=bool(row.outside),
                 since=None if commit is None else Anchor.kept(commit.revision, commit.at),

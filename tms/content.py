@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from tms import limits
-from tms.errors import InvalidContent, TMSError, quoted
+from tms.errors import CorruptStore, InvalidContent, TMSError, clause, quoted
 
 DEEPEST = 100
 """How many levels of objects and lists content may have. JSON readers, the one behind the models
@@ -41,7 +41,7 @@ def canonical(content: Mapping[str, Any] | None) -> str | None:
         raise _too_deep() from None
     except (TypeError, ValueError) as error:
         raise InvalidContent(
-            f"content that JSON cannot keep: {error}.",
+            f"content that JSON cannot keep: {clause(error)}.",
             hint="Use text keys and text, numbers, true, false, null, lists and objects.",
         ) from None
     if size > limits.CONTENT:
@@ -73,6 +73,52 @@ def _too_deep() -> InvalidContent:
         f"content nested deeper than {DEEPEST} levels.",
         hint="Flatten it, or keep it as one text inside an object.",
     )
+
+
+def kept(text: str | None, ref: str) -> dict[str, Any] | None:
+    """Read the content of a node from the file.
+
+    Args:
+        text: what the file has; None if there is nothing.
+        ref: of which node it is.
+
+    Raises:
+        CorruptStore: another hand wrote there what ``canonical`` never gives.
+
+    Cost: grows with the text, which is read once.
+    """
+    if text is None:
+        return None
+    content = readable(text)
+    if content is None:
+        raise CorruptStore(
+            f"the content of {ref} is damaged: it is no JSON that could have been kept.",
+            hint="Run tms verify.",
+            ids=(ref,),
+        )
+    return content
+
+
+def readable(text: str) -> dict[str, Any] | None:
+    """Return the object that a text of the file is; None if ``canonical`` never gives such text."""
+    try:
+        content = _DECODER.decode(text)
+        sound = isinstance(content, dict) and (not _odd(text) or canonical(content) == text)
+    except (ValueError, RecursionError):
+        return None
+    return content if sound else None
+
+
+def _odd(text: str) -> bool:
+    """Tell whether JSON may be nested too deeply, or spell out what is no text."""
+    return text.count("[") + text.count("{") > DEEPEST or "\\ud" in text or "\\uD" in text
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def parsed(text: str) -> Any:
@@ -126,7 +172,7 @@ def check_text(
             f"{name} is {quoted(text)}, not text.", hint=f"Give {name} as text or not at all."
         )
     if not (text or empty):
-        raise error(f"{name} is empty.", hint=f"Give {name} some text, or leave it out.")
+        raise error(f"{name} is empty.", hint=f"Give {name} some text.")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as surrogate:

@@ -48,6 +48,11 @@ def shortened(text: str) -> str:
     return f"{text[: LONGEST - _TAIL - 1]}…{text[-_TAIL:]}"
 
 
+def clause(error: Exception) -> str:
+    """Return what an error of another hand says, to stand in a sentence of ours."""
+    return str(error).rstrip(".")
+
+
 def quoted(value: object) -> str:
     """Return what something looks like, in few words, whatever it is.
 

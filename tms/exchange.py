@@ -7,7 +7,7 @@ from tms import exporting, history
 from tms.answers import Imported
 from tms.bundle import Bundle
 from tms.importing import take_in
-from tms.store import overwriting, scrub
+from tms.store import Owned, overwriting, scrub
 from tms.upkeep import Upkeep
 
 
@@ -41,7 +41,7 @@ class Exchange(Upkeep):
                 raise history.forgotten(
                     self._beliefs, "its first commits", " memory.backup(...) copies it as it is."
                 )
-        return exporting.bundle(self._connection, head)
+        return Owned(self._connection, exporting.bundle(self._connection, head))
 
     def import_(self, lines: Iterable[str | bytes]) -> Imported:
         """Take in a bundle that ``export`` gave, all of it or nothing.

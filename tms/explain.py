@@ -6,11 +6,11 @@ beside its support. It is circular if it fires only because the fact itself is I
 taken OUT, its premises would not all be in the least fixpoint.
 """
 
-import json
 from collections.abc import Iterable
 
 from tms import history
 from tms.answers import Because, Step, Why
+from tms.content import kept
 from tms.models import Status
 from tms.refs import JUSTIFICATION, Anchor, Ref
 from tms.store import Beliefs, Connection, Firing, Grounds, Named, Recorded, Standing
@@ -112,7 +112,7 @@ class _Explanation:
             ref=names[standing.node],
             role="source" if standing.role == "source" else "fact",
             depth=self._depths[standing.node],
-            content=None if standing.content is None else json.loads(standing.content),
+            content=kept(standing.content, names[standing.node]),
             recorded=Anchor.kept(commit.revision, commit.at),
             by=commit.by,
             reason=commit.reason,

@@ -1,12 +1,12 @@
 """What happened: the report of a commit, the log, and the life of one node."""
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
 from tms.answers import Commit, Event
 from tms.clock import MILLI, moment
+from tms.content import kept
 from tms.errors import CorruptStore, Forgotten, NoSuchAnchor
 from tms.models import Report, Settled, Survivor
 from tms.refs import JUSTIFICATION, Anchor, Ref
@@ -304,8 +304,10 @@ def events(
     if after == BIRTH:
         happened.append((named.revision, _DECLARED, birth))
     versions: dict[int, int] = {}
-    for revision, number, text in beliefs.versions(key, at, after.version, most):
-        content = None if text is None else json.loads(text)
+    contents = beliefs.versions(key, at, after.version, most)
+    name = Ref.kept(*beliefs.names([key])[key]) if contents else ""
+    for revision, number, text in contents:
+        content = kept(text, name)
         versions[revision] = number
         if number == 1 and revision == named.revision:
             birth["content"] = content

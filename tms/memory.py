@@ -72,8 +72,7 @@ def open(
 
     Cost: does not grow with the file.
     """
-    if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout >= 0:
-        raise InvalidArgument(f"timeout is {quoted(timeout)}.", hint="Give seconds, 0 or more.")
+    waited = _seconds(timeout)
     if synchronous not in ("normal", "full"):
         raise InvalidArgument(
             f"synchronous is {quoted(synchronous)}.", hint='Give "normal" or "full".'
@@ -84,7 +83,7 @@ def open(
         path,
         create=create,
         read_only=read_only,
-        timeout=timeout,
+        timeout=waited,
         full=synchronous == "full",
         scope=None if scope is None else str.__str__(scope),
     )
@@ -96,6 +95,15 @@ def open(
         memory.close()
         raise
     return memory
+
+
+def _seconds(timeout: object) -> float:
+    try:
+        if isinstance(timeout, (int, float)) and not isinstance(timeout, bool) and timeout >= 0:
+            return float(timeout)
+    except OverflowError:  # an integer that is larger than any float
+        pass
+    raise InvalidArgument(f"timeout is {quoted(timeout)}.", hint="Give seconds, 0 or more.")
 
 
 class Memory(Verbs):

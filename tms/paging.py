@@ -10,7 +10,7 @@ from tms.cursors import LARGEST_PAGE, Place, Question, Walk
 from tms.models import Page, Report, Settled
 from tms.reading import Reader
 from tms.refs import Anchor, Ref, ref_of
-from tms.store import Bound, Loss, Moves
+from tms.store import Bound, Loss, Moves, Owned
 
 _DIED, _REVIVED, _SURVIVED, _SETTLED = range(4)
 _LAST_KEY = 2**63 - 1
@@ -219,7 +219,7 @@ class Paged(Reader):
         with self._connection.snapshot():
             head = self._recorded()
             start = 0 if since is None else history.revision_of(self._beliefs, since, head)
-        return self._told(start, head)
+        return Owned(self._connection, self._told(start, head))
 
     def _told(self, after: int, head: int) -> Iterator[Report]:
         while True:

@@ -1,9 +1,8 @@
 """What is on record and what is believed, read alike by a memory and a view of its past."""
 
-import json
 from collections.abc import Iterator
 
-from tms import cursors, history, instants
+from tms import content, cursors, history, instants
 from tms.answers import Commit
 from tms.cursors import LARGEST_PAGE, Question, Walk
 from tms.errors import (
@@ -17,7 +16,7 @@ from tms.errors import (
 )
 from tms.models import Justification, Node, Page, Status
 from tms.refs import JUSTIFICATION, Anchor, Digest, Ref, ref_of
-from tms.store import Beliefs, Chain, Connection, Named, NodeRow, Overlay, Record, Windows
+from tms.store import Beliefs, Chain, Connection, Named, NodeRow, Overlay, Owned, Record, Windows
 
 
 class Reader:
@@ -164,13 +163,14 @@ class Reader:
 
     @staticmethod
     def _node(row: NodeRow) -> Node:
+        ref = Ref.kept(row.kind, row.id)
         return Node.model_validate(
             {
-                "ref": Ref.kept(row.kind, row.id),
+                "ref": ref,
                 "role": row.role,
                 "status": Status.IN if row.is_in else Status.OUT,
                 "retracted": bool(row.off),
-                "content": None if row.content is None else json.loads(row.content),
+                "content": content.kept(row.content, ref),
                 "version": row.version or 0,
                 "redacted": row.version is not None and row.content is None,
                 "support": row.support,
@@ -198,7 +198,7 @@ class Reader:
         check_kind(kind)
         with self._connection.snapshot():
             pinned = self._look()
-        return self._walk(pinned, kind)
+        return Owned(self._connection, self._walk(pinned, kind))
 
     def _walk(self, pinned: tuple[int, int | None], kind: str | None) -> Iterator[Ref]:
         after: tuple[str, str, int] | None = None
@@ -329,7 +329,7 @@ class Reader:
         with self._connection.snapshot():
             head = self._recorded()
             start = 0 if after is None else history.revision_of(self._beliefs, after, head)
-        return self._translated_log(start, head)
+        return Owned(self._connection, self._translated_log(start, head))
 
     def _translated_log(self, start: int, head: int) -> Iterator[Commit]:
         with self._connection.translated():

@@ -100,7 +100,8 @@ class Upkeep(Questions):
             before: the anchor of the commit, whichever scope made it.
             path: the new file; None only counts what would be left out. There must be nothing yet.
                 It appears under this name when it is complete and on the disk, never half; what was
-                killed meanwhile leaves a hidden file beside it that ends in ``.unfinished``.
+                killed meanwhile leaves a hidden file beside it that ends in ``.unfinished``, and
+                perhaps others with ``-wal``, ``-shm`` or ``-journal`` behind that; remove them.
             reason: why; it is kept in the new file.
             by: by whom; likewise.
 
@@ -156,8 +157,11 @@ class Upkeep(Questions):
     def backup(self, path: str | os.PathLike[str]) -> Backup:
         """Copy the whole memory into another file, of the last commit, safe beside writers.
 
-        The copy has its name only when it is complete and on disk; a crash leaves at most a file
-        that ends in ``.unfinished``. It opens like any memory, and has the same anchors.
+        The copy has its name only when it is complete and on disk; a crash leaves at most hidden
+        files that end in ``.unfinished``, or have ``-journal`` behind that. The copy opens like any
+        memory, and has the same anchors. Who puts it in the place of a memory, when nobody has that
+        open, also removes the ``-wal`` and ``-shm`` file there: SQLite would lay the old log over
+        it.
 
         Args:
             path: where nothing is yet.

@@ -6,6 +6,7 @@ from itertools import accumulate, pairwise
 
 from tms.chaining import check_chain, check_kept
 from tms.clock import written
+from tms.content import readable
 from tms.findings import Findings
 from tms.labelled import Labelled
 from tms.models import Verification
@@ -177,7 +178,7 @@ class _File(Labelled):
             if (text is None) != (revision <= redacted.get(node, 0)):
                 self.blamed.add(revision)
                 marks.append(f"{self._name(node)} version {version}")
-            elif text is not None and not _is_object(text):
+            elif text is not None and readable(text) is None:
                 wrong.append(f"{self._name(node)} version {version} is no JSON object")
         add = self._findings.add
         add("content", "content versions do not run 1, 2, 3 …", wrong)
@@ -260,13 +261,6 @@ class _File(Labelled):
         last = self.revisions[-1] if self.revisions else 0
         wrong = [name for name, revision in self._audit.rows("consumer") if revision > last]
         self._findings.add("consumer", "a position is ahead of the last commit", wrong)
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _when(at: int) -> str | None:

@@ -4,11 +4,11 @@ Going down leads from a fact through what derives it to the premises; going up f
 what needs it to the conclusions. The two never mix, so what merely shares a premise is not near.
 """
 
-import json
 from collections.abc import Callable, Sequence
 
 from tms import history
 from tms.answers import Link, Near, Neighbourhood
+from tms.content import kept
 from tms.models import Status
 from tms.refs import JUSTIFICATION, Anchor, Ref
 from tms.store import Around, Beliefs, Connection, Grounds, Named, Passed, Recorded, Standing
@@ -174,7 +174,7 @@ class _Walk:
             down=self._down.levels.get(standing.node),
             up=self._up.levels.get(standing.node),
             support=None if standing.support is None else ids[standing.support].id,
-            content=None if standing.content is None else json.loads(standing.content),
+            content=kept(standing.content, ref),
             recorded=Anchor.kept(commit.revision, commit.at),
             by=commit.by,
             reason=commit.reason,

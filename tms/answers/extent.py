@@ -35,12 +35,20 @@ class Pruned(Model):
     transitions: int
 
     def __str__(self) -> str:
+        if self.path is None:
+            return self._told("", "would be left out")
+        return self._told(f"pruned into {self.path} at {iso(self.at)}, ", "left out")
+
+    def past(self) -> str:
+        """Return the text of what was pruned once, into the file that tells of it."""
+        return self._told(f"pruned at {iso(self.at)}, ", "left out")
+
+    def _told(self, began: str, ended: str) -> str:
         said = f"  because {self.reason or '-'} (by {self.by or '-'})"
-        where = "" if self.path is None else f" into {self.path}"
         return line(
-            f"pruned{where} at {iso(self.at)}, before {self.before}: {self.commits:,} commits, "
+            f"{began}before {self.before}: {self.commits:,} commits, "
             f"{self.contents:,} contents, {self.switches:,} switches, {self.windows:,} windows, "
-            f"{self.transitions:,} transitions left out"
+            f"{self.transitions:,} transitions {ended}"
             + (said if self.reason is not None or self.by is not None else "")
         )
 
@@ -84,6 +92,6 @@ class Stats(Model):
                 f"consumers       {self.consumers:,}",
                 *([] if self.bytes is None else [f"size            {self.bytes:,} bytes"]),
                 f"format          {self.format}  (SQLite {self.sqlite})",
-                *map(str, self.pruned),
+                *(pruned.past() for pruned in self.pruned),
             ]
         )

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 import tms
 from tms import interchange, limits
 from tms.content import parsed
+from tms.errors import clause
 
 Row = Mapping[str, Any]
 
@@ -37,7 +38,9 @@ def content_of(text: str | None) -> dict[str, Any] | None:
     try:
         content = parsed(given.decode("utf-8-sig") if isinstance(given, bytes) else given)
     except ValueError as error:
-        raise tms.InvalidContent(f"the content cannot be read: {error}.", hint=hint) from None
+        raise tms.InvalidContent(
+            f"the content cannot be read: {clause(error)}.", hint=hint
+        ) from None
     if not isinstance(content, dict):
         raise tms.InvalidContent(
             f"the content is no JSON object but a {type(content).__name__}.", hint=hint
@@ -91,7 +94,7 @@ class Lines:
                 yield line
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise tms.InvalidArgument(
-                f"{self._name} is damaged: {error}.",
+                f"{self._name} is damaged: {clause(error)}.",
                 hint="Nothing of the commit that this is in was kept.",
                 ids=(self._name,),
             ) from None

@@ -9,10 +9,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -22,6 +23,7 @@ from click.exceptions import Exit
 import tms
 from tms.errors import shortened
 from tms.render import line
+from tms.store import unmake
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -66,6 +68,20 @@ class Door:
             told.hint = "Say --scope NAME, or --scope '' for what is shared."
             raise told from None
 
+    @contextmanager
+    def making(self) -> Iterator[tms.Memory]:
+        """Open it, and make it if there is none; what was made for a failure is removed again."""
+        fresh, made = not os.path.lexists(self.path), None
+        try:
+            with self.open(create=True) as memory:
+                if fresh and os.path.exists(self.path):
+                    made = os.stat(self.path)
+                yield memory
+        except BaseException:
+            if made is not None:
+                unmake(self.path, made)
+            raise
+
     def damaged(self) -> bool:
         """Return whether the file does not keep its promises."""
         with tms.open(self.path, scope="", create=False, read_only=True) as memory:
@@ -91,7 +107,7 @@ class Program(click.Group):
         try:
             status = super().main(arguments, "tms", complete_var, standalone_mode=False, **extra)
         except tms.TMSError as error:
-            _complain(error.code, error.message, _hint(error), error.ids, with_json=with_json)
+            _complain(error.code, error.message, spoken(error.hint), error.ids, with_json=with_json)
             status = exit_status(error)
         except click.ClickException as error:
             message = shortened(error.format_message())
@@ -154,12 +170,30 @@ def _complain(code: str, message: str, hint: str, ids: Sequence[str], *, with_js
         click.echo(text, err=True)
 
 
-_METHOD = re.compile(r"memory\.(\w+)(\([^()]*\))?")
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_METHOD = re.compile(rf"""memory\.(\w+)(\((?:{_QUOTED}|[^()'"])*\))?""")
+_SCOPE = re.compile(r'scope="([^"]*)"')
+
+ELSE = {
+    "as_of": "--at ANCHOR",
+    "batch": "tms import",
+    "believes": "tms status",
+    "digest": "tms head --digest",
+    "get": "tms show",
+    "history_page": "tms history",
+    "import_": "tms import",
+    "load": "tms import",
+    "log_page": "tms log",
+    "report_page": "tms report",
+    "stats": "tms status",
+}
+"""What is called otherwise at the command line than the method is."""
 
 
-def _hint(error: tms.TMSError) -> str:
-    """Say what to do next in the words of the command line."""
-    return _METHOD.sub(lambda method: f"tms {method[1].replace('_', '-')}", error.hint)
+def spoken(hint: str) -> str:
+    """Return what a hint says to do, in the words of the command line."""
+    told = _METHOD.sub(lambda found: ELSE.get(found[1], f"tms {found[1].replace('_', '-')}"), hint)
+    return _SCOPE.sub(lambda found: f"--scope {quote(found[1])}", told)
 
 
 def _usage_hint(error: click.ClickException) -> str:

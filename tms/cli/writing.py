@@ -83,7 +83,7 @@ def init(door: Door, *, as_json: bool) -> None:
 
     Prints what it holds.
     """
-    with door.open(create=True) as memory:
+    with door.making() as memory:
         tell(memory.stats(), as_json=as_json)
 
 
@@ -122,7 +122,7 @@ def _declare(
 ) -> None:
     named, said = ref_of(ref), content_of(content)
     window(**valid)  # refused before a file is made
-    with door.open(create=True) as memory:
+    with door.making() as memory:
         declare = memory.source if role == "source" else memory.fact
         _tell_ref(memory, declare(named, content=said, **valid), as_json=as_json)
 
@@ -153,7 +153,7 @@ def justify(
     """
     derived, needed = refs_of(conclusions), refs_of(premises)
     window(**valid)
-    with door.open(create=True) as memory:
+    with door.making() as memory:
         ref = memory.justify(derived, needed, rule=rule, id=id, **valid)
         _tell_ref(memory, ref, as_json=as_json)
 
@@ -177,7 +177,7 @@ def axiom(
     """
     derived = refs_of(conclusions)
     window(**valid)
-    with door.open(create=True) as memory:
+    with door.making() as memory:
         _tell_ref(memory, memory.axiom(derived, rule=rule, id=id, **valid), as_json=as_json)
 
 
@@ -283,7 +283,7 @@ def import_(door: Door, *, file: str, as_json: bool) -> None:
     are missing are made as they were; of another history, what is new is merged in one commit, and
     what was retracted here stays so. Prints what came of it.
     """  # noqa: D301 - click wants the control character
-    with opened(file) as lines, door.open(create=True) as memory:
+    with opened(file) as lines, door.making() as memory:
         rest = iter(lines)
         first = list(islice(rest, 1))
         if first and is_bundle(first[0]):

@@ -34,12 +34,14 @@ from tms.store.lacks import Absent, Awaited, Lacks
 from tms.store.lookup import Crossed, Head, Named
 from tms.store.moves import Loss, Moves
 from tms.store.network import SqlNetwork
+from tms.store.owned import Owned
 from tms.store.places import unfit
 from tms.store.pruning import Pruner, Pruning, prunings
 from tms.store.record import Record
 from tms.store.redacting import overwriting, scrub
 from tms.store.settings import be_strict
 from tms.store.turns import Turns
+from tms.store.unmaking import unmake
 from tms.store.windows import Bound, Windows
 
 __all__ = [
@@ -73,6 +75,7 @@ __all__ = [
     "Named",
     "NodeRow",
     "Overlay",
+    "Owned",
     "Passed",
     "Pruner",
     "Pruning",
@@ -92,6 +95,7 @@ __all__ = [
     "prunings",
     "scrub",
     "unfit",
+    "unmake",
     "versions",
     "write_out",
 ]

@@ -34,24 +34,8 @@ _FIRST = "revision > CASE :before WHEN 0 THEN -1 ELSE :before END AND revision <
 """The shared scope has revision 0, and is in the first commit."""
 
 _FIRST_KEY = "ifnull((SELECT last_key FROM commits WHERE revision = :before), 0)"
-_CONTENT = (
-    "node, version, revision,"
-    " lower(hex(CASE WHEN content IS NULL THEN mark ELSE seal(CAST(content AS BLOB), mark) END))"
-)
 
-# Of the nodes that are new in a commit they lie side by side; of older ones an index finds them.
-_CONTENTS = (
-    Part("content", _CONTENT, f"{_LATER} AND +node <= {_FIRST_KEY}", "node, version"),
-    Part(
-        "content",
-        _CONTENT,
-        f"node > {_FIRST_KEY} AND node <= :last_key"
-        " AND +revision > :before AND +revision <= :revision",
-        "node, version",
-    ),
-)
-
-PARTS = (
+_BEFORE_CONTENTS = (
     Part("scope", "scope, name, revision", _FIRST, "revision, scope"),
     Part(
         "node",
@@ -59,7 +43,8 @@ PARTS = (
         f"node > {_FIRST_KEY} AND node <= :last_key",
         "node",
     ),
-    *_CONTENTS,
+)
+_AFTER_CONTENTS = (
     Part(
         "justification",
         "justification, scope, name, lower(hex(digest)), rule, revision",
@@ -72,7 +57,14 @@ PARTS = (
     Part("redaction", "node, revision", _LATER, "revision, node"),
     Part("concern", "scope, revision, believed", _LATER, "revision, scope"),
 )
-"""Hashed in this order. The digest of a justification is over its premises and conclusions."""
+"""Hashed in this order, contents between the two. The digest of a justification is over its
+premises and conclusions."""
+
+# Of the nodes that are new in a commit they lie side by side; of older ones an index finds them.
+_OF_OLDER = f"{_LATER} AND +node <= {_FIRST_KEY}"
+_OF_NEW = (
+    f"node > {_FIRST_KEY} AND node <= :last_key AND +revision > :before AND +revision <= :revision"
+)
 
 _COMMIT = ("revision", "at", "micro", "op", "reason", "by", "last_key", "believed", "scope")
 _PRUNED = (
@@ -110,14 +102,28 @@ def _lines(parts: tuple[Part, ...]) -> list[str]:
 _BEFORE = (
     "SELECT json_array('before', (SELECT lower(hex(digest)) FROM commits WHERE revision = :before))"
 )
-_OF_COMMIT = " UNION ALL ".join([_BEFORE, *_lines(PARTS), _own("commits", _COMMIT)])
+# The seal of a content is worked out outside of SQLite, not by a function in a statement: an
+# interrupt that lands in one comes out as an error of SQLite.
+_CONTENTS = " UNION ALL ".join(
+    "SELECT * FROM (SELECT json_array('content', node, version, revision),"
+    f" CAST(content AS BLOB), mark FROM content WHERE {rows} ORDER BY node, version LIMIT -1)"
+    for rows in (_OF_OLDER, _OF_NEW)
+)
+_HERE = (
+    f"SELECT NULL WHERE EXISTS (SELECT 1 FROM content WHERE {_OF_NEW})"
+    f" OR EXISTS (SELECT 1 FROM content WHERE {_OF_OLDER})"
+)
+"""Stands in the place of contents, where there are any."""
+
+_OF_ROWS = (*_lines(_BEFORE_CONTENTS), _HERE, *_lines(_AFTER_CONTENTS))
+_OF_COMMIT = " UNION ALL ".join([_BEFORE, *_OF_ROWS, _own("commits", _COMMIT)])
 
 _AND_DIGEST = "{}, lower(hex(digest))"
 _OF_KEPT = " UNION ALL ".join(
     [
+        *_OF_ROWS,
         *_lines(
             (
-                *PARTS,
                 Part("commits", _AND_DIGEST.format(_listed(_COMMIT)), _LATER, "revision"),
                 Part(
                     "pruned", _AND_DIGEST.format(_listed(_PRUNED)), "pruning < :pruning", "pruning"
@@ -152,7 +158,7 @@ class Chain:
         Args:
             said: the columns of its own row by their names.
 
-        Cost: one statement, and the rows.
+        Cost: one statement, another if there are contents, and the rows.
         """
         return self._hashed(_OF_COMMIT, {**said, "before": said["revision"] - 1})
 
@@ -162,7 +168,7 @@ class Chain:
         Args:
             said: the columns of the row in ``pruned`` by their names.
 
-        Cost: one statement, and the rows.
+        Cost: one statement, another if there are contents, and the rows.
         """
         (last_key,) = self._sql.execute(
             "SELECT ifnull(max(last_key), 0) FROM commits WHERE revision = ?", (said["baseline"],)
@@ -172,10 +178,23 @@ class Chain:
 
     def _hashed(self, statement: str, values: Mapping[str, Any]) -> bytes:
         hash = hashlib.blake2b(digest_size=32)
-        lines = self._sql.execute(statement, values)
-        while some := lines.fetchmany(_TOGETHER):
-            hash.update(f"{_NEWLINE.join(chain.from_iterable(some))}\n".encode())
+        rows = self._sql.execute(statement, values)
+        while some := rows.fetchmany(_TOGETHER):
+            lines = list(chain.from_iterable(some))
+            if None in lines:
+                here = lines.index(None)
+                hash.update("".join(f"{line}\n" for line in lines[:here]).encode())
+                for line in self._contents(values):
+                    hash.update(line)
+                del lines[: here + 1]
+            if lines:
+                hash.update(f"{_NEWLINE.join(lines)}\n".encode())
         return hash.digest()
+
+    def _contents(self, values: Mapping[str, Any]) -> Iterator[bytes]:
+        for line, content, mark in self._sql.execute(_CONTENTS, values):
+            sealed = mark if content is None else seal(content, mark)
+            yield f'{line[:-1]},"{sealed.hex()}"]\n'.encode()
 
     # ------------------------------------------------------------ on record
 

@@ -61,6 +61,8 @@ class Connection:
         self.sql = sql
         self.path = path
         self.file = b"" if path == ":memory:" else os.path.realpath(os.fsencode(path))
+        self._place = self.file and _whole(os.fsencode(path))
+        self._inode = self._found()
         self.read_only = read_only
         self.writing = False
         self.overlay: Overlay | None = None
@@ -71,6 +73,30 @@ class Connection:
         self._new_scope = False
         self._process = os.getpid()
         self._thread = get_ident()
+
+    def _found(self) -> tuple[int, int] | None:
+        """Return which file stands at the path now, wherever its links lead; None for none."""
+        try:
+            found = os.stat(self._place) if self._place else None
+        except OSError:
+            return None
+        return None if found is None else (found.st_dev, found.st_ino)
+
+    def check_place(self) -> None:
+        """Check that the path still leads to the file that was opened. It costs one ``stat``.
+
+        Elsewhere, whoever opens the file makes another log, and what goes into ours is lost.
+
+        Raises:
+            StoreFailed: it does not.
+        """
+        if self._place and (self._inode is None or self._found() != self._inode):
+            raise errors.StoreFailed(
+                f"{self.path} was moved, removed or replaced while it was open.",
+                hint="Close this memory; nothing was written. Move a file only when nobody has it"
+                " open.",
+                ids=(self.path,),
+            )
 
     @property
     def in_transaction(self) -> bool:
@@ -150,6 +176,7 @@ class Connection:
             Busy: another writer held it for longer than that.
             SchemaTooNew: a newer tms has changed the format of the file since it was opened.
             ReadOnly: the file is open for reading only.
+            StoreFailed: the file was moved, removed or replaced since it was opened.
             Misuse: the file was opened by another process or thread.
         """
         self.check_owner()
@@ -164,6 +191,7 @@ class Connection:
             try:
                 self.writing = True
                 self.sql.execute("BEGIN IMMEDIATE")
+                self.check_place()
                 check_format(self.path, *self.sql.execute("PRAGMA user_version").fetchone())
                 self.lay(None)
             except BaseException:
@@ -235,6 +263,11 @@ class Connection:
     def snapshot(self) -> "_Snapshot":
         """Return a context in which all reads see one state of the file."""
         return _Snapshot(self)
+
+
+def _whole(path: bytes) -> bytes:
+    """Return a path as the system goes it: ``..`` after a link leads where the link does."""
+    return path if os.path.isabs(path) else os.path.join(os.getcwdb(), path)
 
 
 def check_format(path: str, version: int) -> None:
@@ -318,11 +351,17 @@ class translated:
 def _translation(error: Exception, path: str) -> errors.TMSError:
     code = getattr(error, "sqlite_errorcode", None)
     primary = code & 0xFF if code is not None else None
-    text = str(error)
+    text = errors.clause(error)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return errors.Busy(
             f"another writer held {path} for longer than the wait.",
             hint="Nothing was written. Try again, or open with a longer timeout.",
+            ids=(path,),
+        )
+    if code == sqlite3.SQLITE_READONLY_ROLLBACK:
+        return errors.ReadOnly(
+            f"{path} has a half-written commit, of a writer that was killed.",
+            hint="Open it once for writing, which goes back to the commit before.",
             ids=(path,),
         )
     if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
@@ -339,7 +378,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
         return _corrupt(path, error)
     if isinstance(error, sqlite3.ProgrammingError):
         return errors.Misuse(
-            f"the memory on {path} cannot be used here: {text}",
+            f"the memory on {path} cannot be used here: {text}.",
             hint="A closed memory must be opened again, and each thread opens its own.",
             ids=(path,),
         )
@@ -352,7 +391,7 @@ def _translation(error: Exception, path: str) -> errors.TMSError:
 
 def _corrupt(path: str, error: Exception) -> errors.CorruptStore:
     return errors.CorruptStore(
-        f"{path} contradicts its format: {error}.",
+        f"{path} contradicts its format: {errors.clause(error)}.",
         hint="Nothing was written. Run tms verify on it.",
         ids=(path,),
     )

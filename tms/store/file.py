@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from tms import errors
 from tms.store import layout, places, shape
-from tms.store.chain import seal
 from tms.store.connection import OVERLAY, Connection, check_format, translated
 from tms.store.places import MEMORY
 from tms.store.settings import is_strict
@@ -30,8 +29,9 @@ _LONGEST_WAIT = 2_000_000
 """In seconds; SQLite counts the milliseconds of a wait in 31 bits."""
 
 _BACK = (
-    "Nothing of it was run or changed. Go back to a copy from before; or put back what schema.sql"
-    " says, or drop a table of the cache, with the sqlite3 shell."
+    "Nothing of it was run or changed. Go back to a copy from before, and remove the -wal and"
+    " -shm file here first, or SQLite lays the old log over it; or put back what schema.sql says,"
+    " or drop a table of the cache, with the sqlite3 shell."
 )
 _WHERE = "Give the path of a memory, or a path where there is no file yet."
 
@@ -195,7 +195,6 @@ def _prepare(connection: Connection, *, timeout: float, full: bool) -> None:
         _keep_a_log(sql, timeout)
     sql.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
     sql.execute("PRAGMA temp_store = MEMORY")
-    sql.create_function("seal", 2, seal, deterministic=True)
     for statement in OVERLAY:
         sql.execute(statement)
     sql.execute(f"PRAGMA cache_size = -{CACHE_KIB}")

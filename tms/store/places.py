@@ -112,7 +112,9 @@ def check_names(name: str, real: str) -> None:
 def unreadable(name: str, error: Exception) -> errors.NotATMSFile:
     """Return the error for a file that cannot be looked at."""
     reason = getattr(error, "strerror", None) or error
-    return errors.NotATMSFile(f"cannot read {name}: {reason}.", hint="Check the path.", ids=(name,))
+    refused = isinstance(error, PermissionError)
+    hint = "Check its permissions, and those of its folder." if refused else "Check the path."
+    return errors.NotATMSFile(f"cannot read {name}: {reason}.", hint=hint, ids=(name,))
 
 
 def lies_still(real: str) -> bool:

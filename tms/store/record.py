@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from tms.clock import Window
-from tms.store.chain import Chain
+from tms.store.chain import Chain, seal
 from tms.store.connection import Connection
 from tms.store.lookup import TOGETHER, Head, Lookup
 
@@ -89,11 +89,21 @@ class Record(Lookup):
         """Remove all contents of some nodes for good; their seals stay."""
         for node in sorted(nodes):
             self._insert("redaction (node, revision)", "(?, ?)", [(node, revision)])
-            self._sql.execute(
-                "UPDATE content SET content = NULL, mark = seal(CAST(content AS BLOB), mark)"
-                " WHERE node = ? AND content IS NOT NULL",
-                (node,),
-            )
+            versions = self._sql.execute(
+                "SELECT version FROM content WHERE node = ? AND content IS NOT NULL", (node,)
+            ).fetchall()
+            for (version,) in versions:
+                self._seal(node, version)
+
+    def _seal(self, node: int, version: int) -> None:
+        at = (node, version)
+        content, mark = self._sql.execute(
+            "SELECT CAST(content AS BLOB), mark FROM content WHERE (node, version) = (?, ?)", at
+        ).fetchone()
+        self._sql.execute(
+            "UPDATE content SET content = NULL, mark = ? WHERE (node, version) = (?, ?)",
+            (seal(content, mark), *at),
+        )
 
     def turn(self, revision: int, switches: Iterable[tuple[int, bool]]) -> None:
         """Turn switches: (target, on) pairs, each a real turn."""

@@ -55,6 +55,7 @@ def _write_anew(connection: Connection) -> None:
     if not connection.file:
         connection.sql.execute("VACUUM")
         return
+    connection.check_place()
     (timeout,) = connection.sql.execute("PRAGMA busy_timeout").fetchone()
     # A connection of its own: with ours VACUUM would hold the whole file in memory.
     uri = f"file:{quote(connection.file)}?mode=rw"
