@@ -607,6 +607,44 @@ def test_a_redaction_comes_along_where_histories_differ(tmp_path: Path) -> None:
         assert copy.get("Person:1").redacted
 
 
+def test_a_redaction_comes_along_to_what_has_no_content_here() -> None:
+    with tms.open(":memory:", clock=Clock()) as origin:
+        origin.source("Person:1", content={"name": "Ada"})
+        origin.fact("Person:2")
+        origin.revise("Person:2", content={"name": "Eve"})
+        old = list(origin.export())
+        origin.redact("Person:1")
+        origin.redact("Person:2")
+        new = list(origin.export())
+    with tms.open(":memory:", clock=Clock()) as other:
+        other.source("Person:1")
+        other.fact("Person:2")
+        assert other.import_(new)
+        assert not other.import_(new)
+        assert not other.import_(old)
+        for ref in ("Person:1", "Person:2"):
+            assert (other.get(ref).redacted, other.get(ref).content) == (True, None)
+        assert other.verify(revisions=None)
+
+
+def test_two_that_become_one_are_told_as_a_conflict(tmp_path: Path) -> None:
+    with tms.open(tmp_path / "a.db") as shared:
+        shared.source("Feed:1")
+    with tms.open(tmp_path / "a.db", scope="alice") as alice:
+        first = alice.justify("Flag:1", "Feed:1")
+        alice.source("Feed:1")
+        alice.justify("Flag:1", "Feed:1")
+        alice.retract(first)
+        bundle = list(alice.export())
+    with tms.open(tmp_path / "b.db") as shared:
+        shared.source("Feed:1")
+        refused(shared, tms.ContentConflict, "the same here", lambda: shared.import_(bundle))
+    with tms.open(tmp_path / "b.db", scope="bob") as bob:
+        bob.import_(bundle)
+        assert bob.believes("Flag:1")
+        assert not bob.believes(first)
+
+
 def test_what_came_back_after_a_redaction_comes_along_as_it_is() -> None:
     with (
         tms.open(":memory:", clock=Clock()) as origin,

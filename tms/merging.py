@@ -114,6 +114,7 @@ class Merge:
         self._contents: dict[int, _Heard[str]] = {}
         self._windows: dict[int, _Heard[Window]] = {}
         self._gone: dict[Ref, None] = {}
+        self._met: dict[Ref, Ref] = {}
         self._turns: dict[Ref, _Turn] = {}
         self._renamed: dict[Ref, Ref] = {}
         self._news = 0
@@ -182,6 +183,13 @@ class Merge:
         ref = self._draft.justify(row.said, row.shared)
         self._see([ref, *row.said.conclusions])
         theirs = identified(row.said, row.shared).ref
+        if self._met.setdefault(ref, theirs) != theirs:
+            raise ContentConflict(
+                f"{theirs} and another of the bundle are the same here,"
+                " as both rest on what is shared.",
+                hint="Take it in as a scope, which tells the two apart.",
+                ids=(theirs,),
+            )
         if ref != theirs:
             self._renamed[theirs] = ref
         self._news += self._draft.counts != counts
@@ -211,7 +219,7 @@ class Merge:
         heard = self._contents.get(named.key)
         if heard is None:
             version, here = self._record.content(named.key)
-            if here == row.content or (version and here is None):
+            if (here == row.content and not row.redacted) or (version and here is None):
                 return  # the same so far, or redacted here, which no bundle undoes
             # without a note, the versions before were the same as here
             heard = _Heard(row.ref, named, row.number, here, among=not first, last=None)
@@ -229,7 +237,9 @@ class Merge:
         heard.hear(row.number, window)
 
     def _decide(self) -> None:
-        for ref in self._gone:
+        absent = [heard for heard in self._contents.values() if heard.here is heard.last is None]
+        self._news += len(absent)
+        for ref in (*self._gone, *(heard.ref for heard in absent)):
             self._draft.revise(ref, "{}", None)
             self._draft.redact(ref)  # so that no other bundle brings it in
         upto = self._draft.base.revision

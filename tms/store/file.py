@@ -75,7 +75,7 @@ def open_file(
         raise errors.InvalidArgument(
             f"the path is {errors.quoted(path)}.", hint="Give the path of a file."
         )
-    name = os.fsdecode(path)
+    name = str.__str__(os.fsdecode(path))  # an enum shows another text than it is
     real, fresh = ("", True) if name == MEMORY else places.find(name)
     if fresh and (read_only or not create):
         raise errors.NoSuchFile(
