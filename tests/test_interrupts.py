@@ -357,7 +357,6 @@ def test_a_walk_that_another_thread_is_refused_goes_on_in_its_own(tmp_path, name
             next(walk)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.parametrize("name", WALKS)
 def test_a_walk_is_refused_after_a_fork_and_goes_on_in_the_parent(tmp_path, name):
     with tms.open(tmp_path / "memory.db") as memory:
